@@ -7,6 +7,7 @@ mod browser;
 mod crawl;
 mod downloads;
 mod hostile;
+mod past;
 mod places;
 mod roles;
 mod tables;

@@ -13,8 +13,14 @@ use crate::timestamp::Timestamp;
 pub struct Compared {
     /// The first environment.
     pub from: String,
-    /// The second environment.
+    /// The second environment. It may be the first one at another time.
     pub to: String,
+    /// Show the first environment at this timestamp (RFC 3339). Without it: now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_at: Option<Timestamp>,
+    /// Show the second environment at this timestamp (RFC 3339). Without it: now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_at: Option<Timestamp>,
     /// Pairs of targets with different names: `uat=production`, separated by commas. A pair can have a workload: `checkout/uat=production`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<String>,
@@ -33,6 +39,12 @@ pub struct Comparison {
     pub to: String,
     /// The compared targets.
     pub items: Vec<ComparedTarget>,
+    /// The counts of the first environment are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_recorded_on: Option<Timestamp>,
+    /// The same for the second environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_recorded_on: Option<Timestamp>,
     /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -79,7 +91,7 @@ pub struct ComparedSide {
     pub desired_since: Option<Timestamp>,
     /// The states of reconcilers.
     pub counts: Counts,
-    /// The reported content, with the number of reconcilers.
+    /// The reported content, with the number of reconcilers. Of releases in platform folders, it is not known for earlier times.
     pub holding: Vec<Holding>,
 }
 

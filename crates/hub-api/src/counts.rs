@@ -142,8 +142,9 @@ pub struct CountQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub columns: Option<CountDimension>,
-    /// Count the states at this timestamp (RFC 3339). Without it, the answer is the current state. For an earlier time, at most 5000 reconcilers are
-    /// counted; names and labels are those of now, and `silent` is not known.
+    /// Count the states at this timestamp (RFC 3339). Without it, the answer is the current state. For an earlier time, names and labels
+    /// are those of now. At most 5000 reconcilers are examined one by one; of these, `silent` is not known then. The counts of more are those that the hub recorded
+    /// (`recordedOn`); these are not known by hosts and their labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
     /// The order of rows and columns. Default: `worst`.
@@ -203,6 +204,9 @@ pub struct CountTable {
     pub other_rows: Counts,
     /// The sum of the columns that are left out.
     pub other_columns: Counts,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// The reconcilers with a value of a dimension.

@@ -18,7 +18,8 @@ pub struct Drift {
     pub unknown_content: i64,
     /// The number of reconcilers that report places whose desired state was removed.
     pub removed_place: i64,
-    /// The number of reconcilers that report unknown places. 0 with a filter by environment or target.
+    /// The number of reconcilers that report unknown places. 0 with a filter by environment or target, and for an earlier time, of
+    /// which it is not known.
     pub unknown_place: i64,
     /// Whether there are more reconcilers with unknown places than were counted.
     pub unknown_place_is_more: bool,
@@ -27,6 +28,9 @@ pub struct Drift {
     /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// A commit that is not applied at all places where it is desired.

@@ -14,6 +14,9 @@ use crate::timestamp::Timestamp;
 pub struct Environments {
     /// The environments in the order of promotion, as far as it is known, and then by name.
     pub items: Vec<Environment>,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// The state of an environment.
@@ -43,6 +46,9 @@ pub struct EnvironmentTargets {
     /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// The desired content of a target in one folder, or in the folders of one cluster type, with the states of reconcilers.

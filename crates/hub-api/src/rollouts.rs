@@ -24,6 +24,9 @@ pub struct Rollout {
     pub done: bool,
     /// The progress in each environment, in the order of promotion as far as it is known, and then by name.
     pub environments: Vec<EnvironmentRollout>,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// The subject of a rollout.
@@ -100,6 +103,29 @@ pub struct EnvironmentRollout {
     pub attention: Vec<Deployment>,
 }
 
+/// The progress of a rollout since it became desired.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RolloutCurve {
+    /// The requested name.
+    pub of: String,
+    /// When it became desired in the first environment. None: that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// The recorded progress, the earliest first. The first point can be before `since`.
+    pub points: Vec<CurvePoint>,
+}
+
+/// The progress of a rollout at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CurvePoint {
+    /// The time at which the hub recorded it.
+    pub on: Timestamp,
+    /// The states of reconcilers in all selected environments.
+    pub counts: Counts,
+}
+
 impl Rollout {
     /// Whether the version is desired in an environment, but not yet at all of its places. Pinned places do not count.
     pub fn is_partial(&self) -> bool {
@@ -116,6 +142,9 @@ pub struct Rollouts {
     /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The counts are those that the hub recorded at this time. None: they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<Timestamp>,
 }
 
 /// A commit that changed the desired content of places.

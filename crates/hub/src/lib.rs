@@ -19,6 +19,7 @@
 
 pub mod authentication;
 pub mod configured;
+pub mod count_history;
 pub mod desired;
 pub mod http;
 pub mod ingest;

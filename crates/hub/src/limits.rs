@@ -158,6 +158,15 @@ pub const EVENTS_BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long clients that follow changes should wait before they reconnect.
 pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
 
+/// How often the hub records the counts of reconcilers for questions about earlier times, if they have changed.
+pub const COUNTS_RECORDED: Duration = Duration::from_secs(10);
+
+/// Tallies that the hub records in a second, on average. A fleet with more states of reconcilers is recorded less often.
+pub const RECORDED_TALLIES_PER_SECOND: usize = 100;
+
+/// Points of the curve of a rollout. Each has the counts of all its places.
+pub const CURVE_POINTS_MAX: usize = 60;
+
 /// Rules of a configuration. Each reads all tallies of an environment, every few seconds; or counts some hosts, as often as the time for counting allows.
 pub const RULES_MAX: usize = 200;
 

@@ -27,6 +27,7 @@ use crate::authentication::authority::Authority;
 use crate::authentication::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::authentication::{sessions, tokens};
 use crate::configured::Configured;
+use crate::count_history;
 use crate::desired::DesiredUpdate;
 use crate::http::{self, App, Pages};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
@@ -247,6 +248,7 @@ impl Server {
         chores.spawn(sessions::run(database.clone()));
         chores.spawn(silence::watch(database.clone(), self.heartbeats));
         chores.spawn(checkpoint::watch(database.clone()));
+        chores.spawn(count_history::run(database.clone()));
         chores.spawn(shared_manifests::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
         chores.spawn(rules::run(database.clone(), app.rules.clone(), app.metrics.rules.clone()));

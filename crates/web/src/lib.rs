@@ -7,6 +7,7 @@ mod address;
 mod assets;
 mod client;
 mod conditions;
+mod curve;
 mod fact;
 mod grid;
 mod list;

@@ -190,9 +190,9 @@ impl Visit {
         self.parameters().unwrap_or_default()
     }
 
-    /// The page of a list that the address asks for.
-    pub(crate) fn page(&self) -> Page {
-        Page { cursor: self.address.get("cursor").map(str::to_owned), limit: None }
+    /// The page of a list that the address asks for, with so many rows.
+    pub(crate) fn page(&self, rows: usize) -> Page {
+        Page { cursor: self.address.get("cursor").map(str::to_owned), limit: Some(rows) }
     }
 
     /// The parameters of the address as a value. Others are left out.

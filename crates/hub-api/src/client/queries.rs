@@ -10,7 +10,7 @@ use crate::filter::Filter;
 use crate::history::{History, HistorySelection};
 use crate::page::Page;
 use crate::places::{PlacePage, PlaceStates};
-use crate::rollouts::{Rollout, Rollouts};
+use crate::rollouts::{Rollout, RolloutCurve, Rollouts};
 use crate::rules::RuleState;
 use crate::search::{SearchAnswer, SearchQuery};
 use crate::timestamp::Timestamp;
@@ -30,12 +30,12 @@ impl<T: Transport> Client<T> {
         self.get(&["deployments"], &[parameters(filter), parameters(page), time(at)].concat()).await
     }
 
-    /// The state of environments.
+    /// The state of environments, now or at an earlier time.
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the query.
-    pub async fn environments(&self, filter: &Filter) -> Result<Environments, ClientError> {
-        self.get(&["environments"], &parameters(filter)).await
+    pub async fn environments(&self, filter: &Filter, at: Option<Timestamp>) -> Result<Environments, ClientError> {
+        self.get(&["environments"], &[parameters(filter), time(at)].concat()).await
     }
 
     /// The number of reconcilers in each rollout state, by the values of one or two dimensions.
@@ -67,20 +67,28 @@ impl<T: Transport> Client<T> {
         self.get(&["places", "states"], &[parameters(filter), parameters(page)].concat()).await
     }
 
-    /// The rollouts, newest first.
+    /// The rollouts, newest first: with their progress now or at an earlier time.
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the query.
-    pub async fn rollouts(&self, filter: &Filter, page: &Page) -> Result<Rollouts, ClientError> {
-        self.get(&["rollouts"], &[parameters(filter), parameters(page)].concat()).await
+    pub async fn rollouts(&self, filter: &Filter, page: &Page, at: Option<Timestamp>) -> Result<Rollouts, ClientError> {
+        self.get(&["rollouts"], &[parameters(filter), parameters(page), time(at)].concat()).await
     }
 
-    /// The progress of the rollout of a workload, a version or a commit: now, or of a release at a timestamp.
+    /// The progress of the rollout of a workload, a version or a commit: now or at an earlier time.
     ///
     /// # Errors
     /// If the hub can't be reached, has no such rollout, or refuses the query.
     pub async fn rollout(&self, of: &str, filter: &Filter, at: Option<Timestamp>) -> Result<Rollout, ClientError> {
         self.get(&["rollouts", of], &[parameters(filter), time(at)].concat()).await
+    }
+
+    /// The progress of a rollout since it became desired.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, has no such rollout, or refuses the query.
+    pub async fn rollout_curve(&self, of: &str, filter: &Filter) -> Result<RolloutCurve, ClientError> {
+        self.get(&["rollouts", of, "curve"], &parameters(filter)).await
     }
 
     /// The hosts of a rollout.
@@ -112,12 +120,12 @@ impl<T: Transport> Client<T> {
         self.get(&["history"], &[parameters(filter), parameters(selection), parameters(page)].concat()).await
     }
 
-    /// The differences between the reported and the desired state.
+    /// The differences between the reported and the desired state, now or at an earlier time.
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the query.
-    pub async fn drift(&self, filter: &Filter, page: &Page) -> Result<Drift, ClientError> {
-        self.get(&["drift"], &[parameters(filter), parameters(page)].concat()).await
+    pub async fn drift(&self, filter: &Filter, page: &Page, at: Option<Timestamp>) -> Result<Drift, ClientError> {
+        self.get(&["drift"], &[parameters(filter), parameters(page), time(at)].concat()).await
     }
 
     /// The reconcilers with a kind of drift.

@@ -55,7 +55,7 @@ impl IntoResponses for NotAnswered {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct At {
-    /// Answer with the state at this timestamp (RFC 3339). Without it, the answer is the current state.
+    /// Answer with the state at this timestamp (RFC 3339). Without it, the answer is the current state. The counts of more than 5000 reconcilers are those that the hub recorded then (`recordedOn`).
     at: Option<Timestamp>,
 }
 

@@ -99,10 +99,10 @@ impl RolloutMetrics {
 
 /// The states of environments, in the order of the environments.
 async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, State)>, QuestionError> {
-    let environments = questions::environments(database, &Filter::default()).await?;
+    let environments = questions::environments(database, &Filter::default(), None).await?;
     // The content that has been desired for the longest time comes first.
     let page = Page { cursor: None, limit: Some(PAGE_MAX) };
-    let drift = questions::drift(database, &Filter::default(), &page).await?;
+    let drift = questions::drift(database, &Filter::default(), &page, None).await?;
     let mut by_name: BTreeMap<String, State> = BTreeMap::new();
     for item in drift.items {
         let state = by_name.entry(item.environment).or_default();

@@ -11,7 +11,7 @@ use crate::store::{
 
 /// The state that all reconcilers of one tally have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct TallyKey {
+pub(crate) struct TallyKey {
     /// The group of their places.
     place_group_id: PlaceGroupId,
     /// The commit at which the content that they should hold became desired; none if nothing is desired there.
@@ -29,7 +29,8 @@ struct TallyKey {
 }
 
 impl TallyKey {
-    fn values(self) -> Vec<SqlValue> {
+    /// Its values, in the order of [`KEY`].
+    pub(crate) fn values(self) -> Vec<SqlValue> {
         vec![
             self.place_group_id.into(),
             CommitId::or_zero(self.desired_commit_id).into(),
@@ -57,7 +58,8 @@ impl FromRow for TallyKey {
 }
 
 /// The columns of a key. A missing commit is stored as 0, because a unique index does not compare nulls.
-const KEY: &str = "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat";
+pub(crate) const KEY: &str =
+    "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat";
 
 /// A reconciler whose state changes, with the values that decide its new tally.
 pub(crate) struct Transition<'a> {

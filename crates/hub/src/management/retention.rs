@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
 
+use crate::count_history;
 use crate::limits::APART_REPORTS_KEPT;
 use crate::management::apart;
 use crate::store::{
@@ -36,7 +37,7 @@ pub struct Keep {
 /// The retention of each kind of history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// The reports of each reconciler: `deployment`.
+    /// The reports of each reconciler: `deployment`. Its age is also that of the recorded counts: `count_record`.
     pub reports: Keep,
     /// The desired versions of each target: `deployment_assignment`.
     pub assignments: Keep,
@@ -71,6 +72,9 @@ pub async fn delete_expired(
     now: Timestamp,
 ) -> Result<DeletedRows, DatabaseError> {
     apart::delete_old(database, now.before(APART_REPORTS_KEPT)).await?;
+    if let Some(age) = retention.reports.age {
+        count_history::delete_before(database, now.before(age)).await?;
+    }
     Ok(DeletedRows {
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
         assignments: in_batches(database, &ASSIGNMENTS, retention.assignments.at(now)).await?,

@@ -3,6 +3,15 @@
 use super::Question;
 use crate::store::Parameters;
 
+/// The expression for the revision of a place that is desired now, or at a timestamp: `then` is its expression.
+pub(super) fn desired_revision(place: &str, then: Option<&str>) -> String {
+    let Some(then) = then else { return format!("{place}.desired_revision_id") };
+    format!(
+        "(select dv.id from place_revision dv join gitops_commit dc on dc.id = dv.gitops_commit_id \
+          where dv.place_id = {place}.id and dv.desired_on <= {then} order by dc.sequence desc, dv.id desc limit 1)"
+    )
+}
+
 /// Joins conditions with `and`. Without conditions, the result is always true.
 pub(super) fn all(conditions: impl IntoIterator<Item = String>) -> String {
     let conditions: Vec<_> = conditions.into_iter().collect();

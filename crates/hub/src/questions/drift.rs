@@ -10,6 +10,7 @@ use model::rollout::{Counts, ReconcilerState};
 
 use super::cursor::Cursor;
 use super::deployments::RowSelection;
+use super::earlier::Totals;
 use super::groups::StateCount;
 use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
@@ -38,20 +39,21 @@ fn condition(kind: DriftKind) -> &'static str {
     }
 }
 
-/// The drift: where the reported content is not the desired content. The content that has been desired for the longest time comes first.
+/// The drift, now or at a timestamp: where the reported content is not the desired content. The content that has been desired for the longest time comes first.
 ///
 /// # Errors
-/// The filter or the page is invalid; the database can't answer.
+/// The filter or the page is invalid; the counts at the timestamp are not known; the database can't answer.
 pub async fn drift(
     database: &Database,
     question: impl Into<Question<'_>>,
     page: &Page,
+    at: Option<Timestamp>,
 ) -> Result<Drift, QuestionError> {
     let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::<3>::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
-    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let mut drift = Drift::default();
+    let Totals { mut transaction, scope, recorded_on, .. } = Totals::read(database, question, at).await?;
+    let mut drift = Drift { recorded_on, ..Drift::default() };
     let desired = desired(&mut transaction, &scope, &mut drift).await?;
     let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
     let mut items: Vec<_> = desired.into_iter().filter(|(_, drifting)| is_drifting(drifting)).collect();
@@ -59,6 +61,9 @@ pub async fn drift(
     drift.next = (items.len() > limit).then(|| items.truncate(limit)).and_then(|()| Some(items.last()?.0.write(LIST)));
     drift.items = items.into_iter().map(|(_, drifting)| drifting).collect();
     others(&mut transaction, &scope, &mut drift).await?;
+    if at.is_none() && !scope.is_of_places() {
+        unplaced(&mut transaction, &scope, &mut drift).await?;
+    }
     Ok(drift)
 }
 
@@ -129,18 +134,21 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
     );
     (drift.silent, drift.unknown_content, drift.removed_place) =
         transaction.one(&sql, parameters.into_values()).await?;
-    if !scope.is_of_places() {
-        let mut parameters = Parameters::new(dialect);
-        let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
-        let sql = format!(
-            "select count(*) from (select 1 from reconciler r join host h on h.id = r.host_id \
-             where r.place_id is null and r.retired_on is null and h.retired_on is null{of_hosts} \
-             limit {UNPLACED_MAX} + 1) as x"
-        );
-        let counted: i64 = transaction.one(&sql, parameters.into_values()).await?;
-        drift.unknown_place = counted.min(UNPLACED_MAX);
-        drift.unknown_place_is_more = counted > UNPLACED_MAX;
-    }
+    Ok(())
+}
+
+/// Counts the reconcilers at unknown places.
+async fn unplaced(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift) -> Result<(), DatabaseError> {
+    let mut parameters = Parameters::new(transaction.dialect());
+    let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
+    let sql = format!(
+        "select count(*) from (select 1 from reconciler r join host h on h.id = r.host_id \
+         where r.place_id is null and r.retired_on is null and h.retired_on is null{of_hosts} \
+         limit {UNPLACED_MAX} + 1) as x"
+    );
+    let counted: i64 = transaction.one(&sql, parameters.into_values()).await?;
+    drift.unknown_place = counted.min(UNPLACED_MAX);
+    drift.unknown_place_is_more = counted > UNPLACED_MAX;
     Ok(())
 }
 

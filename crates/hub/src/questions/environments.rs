@@ -7,31 +7,31 @@ use hub_api::environments::{Environment, EnvironmentTarget, EnvironmentTargets, 
 use hub_api::page::Page;
 use hub_api::publication::Role;
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, Liveness};
 
 use super::cursor::Cursor;
+use super::earlier::Totals;
 use super::groups::StateCount;
 use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, groups, question};
 use crate::desired::order;
-use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, EnvironmentId, FromRow, Parameters, PlaceGroupId, PlaceId,
-    ReconcilerId, TargetId, Transaction,
+    ColumnError, Columns, Database, DatabaseError, EnvironmentId, FromRow, Parameters, PlaceGroupId, TargetId,
+    Transaction,
 };
 
-/// The state of all environments, or of those that the filter names.
+/// The state of all environments, or of those that the filter names: now, or at a timestamp.
 ///
 /// # Errors
-/// The filter is invalid; the database can't answer.
+/// The filter is invalid; the counts at the timestamp are not known; the database can't answer.
 pub async fn environments(
     database: &Database,
     question: impl Into<Question<'_>>,
+    at: Option<Timestamp>,
 ) -> Result<Environments, QuestionError> {
     let question = question.into();
-    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let mut environments = named(&mut transaction, &scope).await?;
+    let Totals { mut transaction, scope, recorded_on, .. } = Totals::read(database, question, at).await?;
+    let mut environments = named(&mut transaction, (&scope, at)).await?;
     let (state, sum) = (
         reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
         transaction.dialect().int("sum(t.reconcilers)"),
@@ -57,12 +57,12 @@ pub async fn environments(
         items.retain(|one| one.targets > 0 || one.counts.expected > 0);
     }
     items.sort_by(|one, other| order.key(&one.name).cmp(&order.key(&other.name)));
-    Ok(Environments { items })
+    Ok(Environments { items, recorded_on })
 }
 
 async fn named(
     transaction: &mut Transaction,
-    scope: &Scope,
+    (scope, at): (&Scope, Option<Timestamp>),
 ) -> Result<BTreeMap<EnvironmentId, Environment>, DatabaseError> {
     let environment = EnvironmentId::or_zero(scope.environment_id).into();
     let mut parameters = Parameters::with(transaction.dialect(), vec![environment]);
@@ -74,8 +74,11 @@ async fn named(
         of_groups = conditions::and(scope.of_groups("g.id", &mut parameters));
     }
     // Groups and targets that were removed from all places do not count.
-    let desired = "exists (select 1 from place p join place_revision w on w.id = p.desired_revision_id \
-        where p.place_group_id = g.id and w.tree is not null)";
+    let then = at.map(|at| parameters.instant(at));
+    let revision = conditions::desired_revision("p", then.as_deref());
+    let desired = format!(
+        "exists (select 1 from place p join place_revision w on w.id = {revision} where p.place_group_id = g.id and w.tree is not null)"
+    );
     let sql = format!(
         "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id{of_targets} and exists \
            (select 1 from place_group_target m join place_group g on g.id = m.place_group_id \
@@ -96,7 +99,7 @@ impl FromRow for Environment {
 /// The desired and the reported state of the targets of environments; with a timestamp, the state at that time.
 ///
 /// # Errors
-/// The filter or the page is invalid; the database can't answer.
+/// The filter or the page is invalid; the counts at the timestamp are not known; the database can't answer.
 pub async fn environment_targets(
     database: &Database,
     question: impl Into<Question<'_>>,
@@ -106,16 +109,16 @@ pub async fn environment_targets(
     let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
-    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
+    let totals = Totals::read_if_known(database, question, at).await?;
+    let are_known = totals.are_known();
+    let Totals { mut transaction, scope, recorded_on, .. } = totals;
     let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|last| Cursor([last.group_id.number(), TargetId::or_zero(last.target_id)]).write(LIST));
     let groups: Vec<_> = listed.iter().map(|listed| listed.group_id).collect();
     let desired = groups::desired(&mut transaction, groups.clone(), at).await?;
-    let counts = match at {
-        None => Some(groups::counts(&mut transaction, &scope, groups).await?),
-        Some(at) => counts_then(&mut transaction, (&scope, groups), at).await?,
-    };
+    // The desired content is of use without the counts.
+    let counts = if are_known { Some(groups::counts(&mut transaction, &scope, groups).await?) } else { None };
     let of = |listed: &Listed| Some((listed.target_id?, desired.get(&listed.group_id)?));
     let keys = listed.iter().filter_map(of).map(|(target, desired)| (target, desired.commit.clone())).collect();
     let versions = facts::versions(&mut transaction, &keys).await?;
@@ -141,42 +144,7 @@ pub async fn environment_targets(
             counts: counts.as_ref().map(|counts| counts.get(&listed.group_id).copied().unwrap_or_default()),
         }
     };
-    Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next })
-}
-
-/// The number of reconcilers of groups in each rollout state at a timestamp; none if there are too many reconcilers to examine each.
-async fn counts_then(
-    transaction: &mut Transaction,
-    (scope, groups): (&Scope, Vec<PlaceGroupId>),
-    at: Timestamp,
-) -> Result<Option<BTreeMap<PlaceGroupId, Counts>>, DatabaseError> {
-    let dialect = transaction.dialect();
-    let of_groups = dialect.any_int("p.place_group_id", "$1");
-    let sql = format!("select p.id from place p where {of_groups} limit {COUNTED_THEN_MAX} + 1");
-    let places: Vec<PlaceId> = transaction.query(&sql, vec![groups.into()]).await?;
-    if places.len() > COUNTED_THEN_MAX {
-        return Ok(None);
-    }
-    let mut parameters = Parameters::with(dialect, vec![places.into()]);
-    let (of_places, of_past) = (dialect.any_int("r.place_id", "$1"), dialect.any_int("q.id", "$1"));
-    let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
-    // Reconcilers that were at a place of the group in the past may have been there at the timestamp.
-    let sql = format!(
-        "select r.id from reconciler r where {of_places}{of_hosts} \
-         union select r.id from place q join deployment d on d.manifests_endpoint = q.endpoint \
-         join reconciler r on r.id = d.reconciler_id where {of_past}{of_hosts} limit {COUNTED_THEN_MAX} + 1"
-    );
-    let reconcilers: Vec<ReconcilerId> = transaction.query(&sql, parameters.into_values()).await?;
-    if reconcilers.len() > COUNTED_THEN_MAX {
-        return Ok(None);
-    }
-    let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();
-    for fact in facts::facts(transaction, &reconcilers, Some(at)).await? {
-        let (Some(place), Some(state)) = (&fact.place, fact.state()) else { continue };
-        let liveness = if fact.is_silent { Liveness::Silent } else { Liveness::Alive };
-        counts.entry(place.group_id).or_default().add(state, liveness, 1);
-    }
-    Ok(Some(counts))
+    Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next, recorded_on })
 }
 
 /// The name of this list in cursors.

@@ -10,8 +10,8 @@ use model::rollout::ReconcilerState;
 use super::reconciler_state::StateFacts;
 use crate::ingest::report_places::PLACE_ID;
 use crate::store::{
-    BranchId, ColumnError, ColumnType, Columns, DatabaseError, Dialect, FromRow, HostId, PlaceGroupId, PlaceId,
-    ReconcilerId, Rows, TargetId, Transaction,
+    BranchId, ColumnError, ColumnType, Columns, CommitId, DatabaseError, Dialect, FromRow, HostId, PlaceGroupId,
+    PlaceId, ReconcilerId, Rows, TargetId, Transaction,
 };
 
 /// Maximum number of reports of one chain that are read to find the state at a timestamp. Retention keeps chains shorter.
@@ -58,8 +58,9 @@ pub(super) struct ReconcilerPlace {
 }
 
 /// The desired content of a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Desired {
+    pub(super) commit_id: CommitId,
     pub(super) commit: String,
     pub(super) tree: String,
     pub(super) since: Option<Timestamp>,
@@ -69,8 +70,10 @@ pub(super) struct Desired {
 }
 
 /// The content that a reconciler holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
+    /// The commit at which it became desired.
+    pub(super) commit_id: CommitId,
     pub(super) sequence: i64,
     pub(super) tree: String,
     pub(super) config_version: Option<String>,
@@ -129,7 +132,7 @@ fn statement(dialect: Dialect) -> String {
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.desired_on"));
     let places = places("r.place_id");
     format!(
-        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.sequence, v.tree, v.config_version, n.version, \
+        "select {OF_RECONCILER}, wc.id, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.id, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {seen}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
@@ -160,7 +163,7 @@ fn statement_at(dialect: Dialect) -> String {
            union all \
            select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
            from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
-         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.sequence, v.tree, v.config_version, n.version, \
+         select {OF_RECONCILER}, wc.id, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.id, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {places} \
@@ -177,8 +180,8 @@ impl FromRow for Fact {
         let (id, host_id, host, name, kind, endpoint) = columns.take()?;
         let place = place(columns)?;
         let held = match columns.take()? {
-            (Some(sequence), Some(tree), config_version, release) => {
-                Some(Held { sequence, tree, config_version, release })
+            ((Some(commit_id), Some(sequence)), Some(tree), config_version, release) => {
+                Some(Held { commit_id, sequence, tree, config_version, release })
             }
             _ => None,
         };
@@ -212,12 +215,12 @@ impl FromRow for Fact {
 
 /// Reads a place and its desired content.
 fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> {
-    let Some(id) = columns.take()? else { return columns.skip(13).map(|()| None) };
+    let Some(id) = columns.take()? else { return columns.skip(14).map(|()| None) };
     let (branch_id, endpoint, path, group_id) = columns.take()?;
     let (role, environment, cluster_type, cluster) = columns.take()?;
     let desired = match columns.take()? {
-        (Some(commit), Some(tree), since, release, Some(is_pinned)) => {
-            Some(Desired { commit, tree, since, release, is_pinned })
+        ((Some(commit_id), Some(commit)), Some(tree), since, release, Some(is_pinned)) => {
+            Some(Desired { commit_id, commit, tree, since, release, is_pinned })
         }
         _ => None,
     };

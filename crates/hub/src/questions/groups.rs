@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, Liveness, ReconcilerState};
 
+use super::conditions;
 use super::facts::Below;
 use super::reconciler_state::{self, LIVENESS, LivenessNumber, StateNumber};
 use super::scope::Scope;
@@ -41,17 +42,11 @@ pub(super) async fn desired(
     }
     let dialect = transaction.dialect();
     let mut values = vec![groups.into()];
-    let revision = match at {
-        None => "p.desired_revision_id".to_owned(),
-        Some(at) => {
-            values.push(at.into());
-            let then = dialect.instant("$2");
-            format!(
-                "(select v.id from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
-                  where v.place_id = p.id and v.desired_on <= {then} order by o.sequence desc, v.id desc limit 1)"
-            )
-        }
-    };
+    let then = at.map(|at| {
+        values.push(at.into());
+        dialect.instant("$2")
+    });
+    let revision = conditions::desired_revision("p", then.as_deref());
     let sql = format!(
         "select x.group_id, c.commit_id, c.sequence, p.branch_id, p.path, w.config_version, {} from \
            (select p.place_group_id as group_id, max(w.id) as revision_id from place p \

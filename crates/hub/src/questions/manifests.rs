@@ -1,5 +1,7 @@
 //! Conditions in SQL on the folders with the manifests of deployment targets.
 
+use super::conditions;
+
 /// [`IS_SHARED`] as a literal.
 macro_rules! is_shared {
     () => {
@@ -15,9 +17,14 @@ macro_rules! is_shared {
 /// reconcilers of the platform's folders count: a report about the manifests does not say for which environment it is.
 pub(super) const IS_SHARED: &str = is_shared!();
 
-/// Whether content is desired of a target `t` at a place.
-pub(super) const IS_DESIRED: &str = "exists (select 1 from place_group_target o join place p on p.place_group_id = o.place_group_id \
-      join place_revision w on w.id = p.desired_revision_id where o.deployment_target_id = t.id and w.tree is not null)";
+/// The condition that content is desired of a target `t` at a place: now, or at a timestamp, of which `then` is the expression.
+pub(super) fn is_desired(then: Option<&str>) -> String {
+    let revision = conditions::desired_revision("p", then);
+    format!(
+        "exists (select 1 from place_group_target o join place p on p.place_group_id = o.place_group_id \
+          join place_revision w on w.id = {revision} where o.deployment_target_id = t.id and w.tree is not null)"
+    )
+}
 
 /// Whether the hub knows folders with the manifests of a target `t`, whose reconcilers count for it.
 pub(super) const HAS_MANIFESTS: &str = concat!(

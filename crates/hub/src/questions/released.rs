@@ -118,15 +118,6 @@ impl Released {
         Self::read(transaction, ("t.id = $1", target.number()), Content::Desired).await
     }
 
-    /// Whether the hub knows manifests of a workload.
-    pub(super) async fn has_manifests(
-        transaction: &mut Transaction,
-        workload: WorkloadId,
-    ) -> Result<bool, DatabaseError> {
-        let sql = format!("select count(*) from deployment_target t where t.workload_id = $1 and {HAS_MANIFESTS}");
-        Ok(transaction.one::<i64>(&sql, vec![workload.into()]).await? > 0)
-    }
-
     async fn read(
         transaction: &mut Transaction,
         (condition, id): (&str, i64),
@@ -181,17 +172,8 @@ impl Released {
         let pairs = parameters.add(serde_json::json!(self.groups).to_string());
         let pairs = parameters.dialect().pairs(&pairs);
         let conditions = part.of_groups(parameters);
-        let revision = match at {
-            None => "a.desired_revision_id".to_owned(),
-            Some(at) => {
-                let then = parameters.add(at);
-                let then = parameters.dialect().instant(&then);
-                format!(
-                    "(select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
-                      where e.place_id = a.id and e.desired_on <= {then} order by o.sequence desc, e.id desc limit 1)"
-                )
-            }
-        };
+        let then = at.map(|at| parameters.instant(at));
+        let revision = conditions::desired_revision("a", then.as_deref());
         format!(
             "assigned as (select a.id as place_id, g.environment_id, w.tree, w.workload_version_id as desired_id, w.is_pinned, \
                w.desired_on, c.id as above_id from {pairs} n join place_group g on g.id = n.first \
@@ -335,10 +317,7 @@ impl Released {
         version: WorkloadVersionId,
     ) -> Result<BTreeMap<Option<EnvironmentId>, Timestamp>, DatabaseError> {
         let mut parameters = Parameters::with(transaction.dialect(), vec![version.into()]);
-        let until = at.map(|at| {
-            let then = parameters.add(at);
-            format!("v.desired_on <= {}", parameters.dialect().instant(&then))
-        });
+        let until = at.map(|at| format!("v.desired_on <= {}", parameters.instant(at)));
         let groups = conditions::and(scope.of_groups("g.id", &mut parameters).into_iter().chain(until));
         let sql = format!(
             "select g.environment_id, {} from place_revision v join place p on p.id = v.place_id \

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use hub_api::revision;
 use hub_api::rollouts::RolloutOf;
+use hub_api::timestamp::Timestamp;
 use model::object::release;
 
-use super::manifests::IS_DESIRED;
+use super::manifests::is_desired;
 use super::released::{Content, Released};
 use super::similar_names::similar;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions};
 use crate::store::{
-    ColumnError, Columns, CommitId, DatabaseError, FromRow, Parameters, Transaction, WorkloadId, WorkloadVersionId,
+    ColumnError, Columns, CommitId, DatabaseError, Dialect, FromRow, Parameters, Transaction, WorkloadId,
+    WorkloadVersionId,
 };
 
 /// The object that the name of a rollout identifies.
@@ -25,6 +27,14 @@ pub(super) struct ResolvedRollout {
 }
 
 impl ResolvedRollout {
+    /// The version, if it is the rollout of one.
+    pub(super) fn version(&self) -> Option<&str> {
+        match &self.of {
+            RolloutOf::Version { version, .. } => Some(version),
+            _ => None,
+        }
+    }
+
     /// Its platform folders. None: it has none, or its manifests count instead.
     pub(super) async fn released(&self, transaction: &mut Transaction) -> Result<Option<Released>, DatabaseError> {
         match self.workload {
@@ -33,19 +43,20 @@ impl ResolvedRollout {
         }
     }
 
-    /// Resolves a text to one of the rollouts that the filter selects.
+    /// Resolves a text to one of the rollouts that the filter selects: of a workload, of what is desired of it now or at a timestamp.
     ///
     /// # Errors
     /// The text names no rollout, or several; the database can't answer.
     pub(super) async fn resolve(
         transaction: &mut Transaction,
-        of: &str,
+        (of, at): (&str, Option<Timestamp>),
         question: Question<'_>,
     ) -> Result<Self, QuestionError> {
+        let dialect = transaction.dialect();
         let readings = readings(of);
         let workloads = workloads(transaction, &readings, question).await?;
         let mut candidates = commits(transaction, revision::commit(of)).await?;
-        candidates.extend(workloads.iter().filter(|one| one.is(of)).map(Workload::now));
+        candidates.extend(workloads.iter().filter(|one| one.is(of)).map(|one| one.desired(dialect, at)));
         for (workload, version) in with_versions(&workloads, &readings) {
             candidates.extend(versions(transaction, (version, Some(workload.id)), question).await?);
         }
@@ -71,7 +82,8 @@ async fn leave_out_former(
 ) -> Result<(), DatabaseError> {
     let ids: BTreeSet<WorkloadId> = candidates.iter().filter_map(|one| Some(one.workload?.0)).collect();
     let of_workloads = transaction.dialect().any_int("t.workload_id", "$1");
-    let sql = format!("select distinct t.workload_id from deployment_target t where {of_workloads} and {IS_DESIRED}");
+    let sql =
+        format!("select distinct t.workload_id from deployment_target t where {of_workloads} and {}", is_desired(None));
     let desired: BTreeSet<WorkloadId> = transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect();
     let is_desired = |one: &ResolvedRollout| one.workload.is_some_and(|(id, _)| desired.contains(&id));
     let names: BTreeSet<String> = candidates.iter().filter(|one| is_desired(one)).filter_map(workload_name).collect();
@@ -110,11 +122,12 @@ impl Workload {
         text == self.name || text == of_application || text == format!("{}/{of_application}", self.workspace)
     }
 
-    /// The rollout of the content that is desired now.
-    fn now(&self) -> ResolvedRollout {
+    /// The rollout of the content that is desired, now or at a timestamp.
+    fn desired(&self, dialect: Dialect, at: Option<Timestamp>) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self.clone();
         let of = RolloutOf::Workload { workspace, application, workload };
-        ResolvedRollout { of, subject: Subject::of_workload(self.id), workload: Some((self.id, Content::Desired)) }
+        let subject = Subject::of_workload(dialect, self.id, at);
+        ResolvedRollout { of, subject, workload: Some((self.id, Content::Desired)) }
     }
 
     /// The rollout of a version of the workload.

@@ -11,6 +11,7 @@ use model::rollout::ReconcilerState;
 use super::counted::counted_alone;
 use super::cursor::Cursor;
 use super::deployments::RowSelection;
+use super::earlier::Totals;
 use super::released::{Content, Released, ReleasedPage, ReleasedReconciler};
 use super::resolved::ResolvedRollout;
 use super::scope::Scope;
@@ -30,24 +31,28 @@ const WANTING: [ReconcilerState; 2] = [ReconcilerState::Failed, ReconcilerState:
 /// The progress in each environment.
 type Environments = BTreeMap<Option<EnvironmentId>, EnvironmentRollout>;
 
-/// The progress of the rollout of a workload (its content that is desired now), of a version (`workload@version`, or the version alone), or of a commit in
+/// The progress of the rollout of a workload (its desired content), of a version (`workload@version`, or the version alone), or of a commit in
 /// any form that reconcilers write. If several workloads have the same name, `workspace/application/workload` identifies one of them.
 ///
+/// With a timestamp: what was desired then, and what reconcilers had reported by then. A pin that changed no content counts as if it had been there since that content
+/// was desired. Reconcilers that need attention are named only for releases in platform folders.
+///
 /// # Errors
-/// The text names no rollout, or several; the filter is invalid; the database can't answer.
+/// The text names no rollout, or several; the filter is invalid; the counts at the timestamp are not known; the database can't answer.
 pub async fn rollout(
     database: &Database,
     of: &str,
     question: impl Into<Question<'_>>,
+    at: Option<Timestamp>,
 ) -> Result<Rollout, QuestionError> {
     let question = question.into();
-    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
-    let mut environments = environments(&mut transaction, &resolved, (&scope, None)).await?;
+    let Totals { mut transaction, scope, recorded_on, .. } = Totals::read(database, question, at).await?;
+    let resolved = ResolvedRollout::resolve(&mut transaction, (of, at), question).await?;
+    let mut environments = environments(&mut transaction, &resolved, (&scope, at)).await?;
     for ((_, environment), stand) in resolved.subject.stands(&mut transaction, &scope).await? {
         let row = environments.entry(environment).or_default();
         add_stand(row, stand);
-        if needs_attention(&stand) {
+        if at.is_none() && needs_attention(&stand) {
             row.attention = attention(&mut transaction, &resolved.subject, (&scope, environment)).await?;
         }
     }
@@ -55,70 +60,23 @@ pub async fn rollout(
         let turn;
         let places = released.places(&mut transaction).await?;
         (transaction, turn) = counted_alone(database, transaction, places).await?;
-        environments = with_released(&mut transaction, environments, (&released, &scope)).await?;
+        environments = match at {
+            None => with_released(&mut transaction, environments, (&released, &scope)).await?,
+            Some(at) => {
+                let version = resolved.version();
+                let then = ReleaseThen { released: &released, version, at };
+                with_released_then(&mut transaction, environments, (then, &scope)).await?
+            }
+        };
         drop(turn);
     }
-    check_reach(&scope, of, &environments)?;
-    answer(&mut transaction, of, resolved, environments).await
-}
-
-/// The progress of the rollout of a workload or of a version of it at a timestamp: what was desired then, and what reconcilers had reported by then. Only the releases
-/// that Kalypso publishes are counted for earlier times. A pin that changed no content counts as if it had been there since that content was desired.
-///
-/// # Errors
-/// As [`rollout`]; and it is the rollout of a commit, or of a workload whose manifests the hub knows.
-pub async fn rollout_at(
-    database: &Database,
-    of: &str,
-    question: impl Into<Question<'_>>,
-    at: Timestamp,
-) -> Result<Rollout, QuestionError> {
-    let question = question.into();
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::read(&mut transaction, question).await?;
-    let wrong = |message: &str| QuestionError::Wrong { parameter: "at", message: message.to_owned() };
-    if scope.states.is_some() {
-        return Err(wrong("is not available together with `status`; `deployments` is"));
-    }
-    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
-    let Some((workload, _)) = resolved.workload else {
-        return Err(wrong("is not available for a commit; ask for a workload, or a version of it"));
-    };
-    let released = resolved.released(&mut transaction).await?;
-    let has_manifests = Released::has_manifests(&mut transaction, workload).await?;
-    let Some(released) = released.filter(|_| !has_manifests) else {
-        return Err(wrong(
-            "is not available for versions in deployment descriptors; ask for `deployments` at that time",
-        ));
-    };
-    let places = released.places(&mut transaction).await?;
-    let (mut transaction, _turn) = counted_alone(database, transaction, places).await?;
-    let mut environments = environments(&mut transaction, &resolved, (&scope, Some(at))).await?;
-    let version = match &resolved.of {
-        RolloutOf::Version { version, .. } => Some(version.as_str()),
-        _ => None,
-    };
-    let then = ReleaseThen { released: &released, version, at };
-    let stands = then.stands(&mut transaction, &scope, ATTENTION).await?;
-    let ids: BTreeMap<_, _> =
-        environment_names(&mut transaction).await?.into_iter().map(|(id, name)| (name, id)).collect();
-    let only = released.targets(&scope);
-    let selection = of_targets(&only, Some(at), &scope);
-    for (name, then) in stands {
-        let row = environments.entry(ids.get(&name).copied()).or_default();
-        add_stand(row, then.stand);
-        row.attention = deployments::rows(&mut transaction, &then.failed, selection).await?;
-        // As a row of the rollout: its version failed, whatever is desired there.
-        row.attention.iter_mut().for_each(|row| row.state = Some(ReconcilerState::Failed));
-        row.attention.truncate(ATTENTION);
-    }
-    check_reach(&scope, of, &environments)?;
-    answer(&mut transaction, of, resolved, environments).await
+    check_reach((&scope, of), environments.is_empty())?;
+    Ok(Rollout { recorded_on, ..answer(&mut transaction, of, resolved, environments).await? })
 }
 
 /// Refuses a rollout that exists, but is outside of the reach of the token, as if it were unknown.
-fn check_reach(scope: &Scope, of: &str, environments: &Environments) -> Result<(), QuestionError> {
-    if scope.is_limited && environments.is_empty() {
+pub(super) fn check_reach((scope, of): (&Scope, &str), is_empty: bool) -> Result<(), QuestionError> {
+    if scope.is_limited && is_empty {
         let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
         return Err(QuestionError::Unknown { what, name, similar });
     }
@@ -177,7 +135,28 @@ async fn with_released(
     Ok(environments)
 }
 
-/// The desired content in the environments of a rollout, and in the environments that have another version of the workload: now, or of releases at a timestamp.
+/// Adds the reconcilers of platform folders at an earlier timestamp.
+async fn with_released_then(
+    transaction: &mut Transaction,
+    mut environments: Environments,
+    (then, scope): (ReleaseThen<'_>, &Scope),
+) -> Result<Environments, QuestionError> {
+    let stands = then.stands(transaction, scope, ATTENTION).await?;
+    let ids: BTreeMap<_, _> = environment_names(transaction).await?.into_iter().map(|(id, name)| (name, id)).collect();
+    let only = then.released.targets(scope);
+    let selection = of_targets(&only, Some(then.at), scope);
+    for (name, found) in stands {
+        let row = environments.entry(ids.get(&name).copied()).or_default();
+        add_stand(row, found.stand);
+        row.attention = deployments::rows(transaction, &found.failed, selection).await?;
+        // As a row of the rollout: its version failed, whatever is desired there.
+        row.attention.iter_mut().for_each(|row| row.state = Some(ReconcilerState::Failed));
+        row.attention.truncate(ATTENTION);
+    }
+    Ok(environments)
+}
+
+/// The desired content in the environments of a rollout, and in the environments that have another version of the workload: now, or at a timestamp.
 async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
@@ -187,11 +166,12 @@ async fn environments(
     for (id, since) in resolved.subject.since(transaction, scope).await? {
         environments.entry(id).or_default().desired_since = Some(since);
     }
-    for id in resolved.subject.desired_now(transaction, scope).await? {
+    for id in resolved.subject.desired_in(transaction, (scope, at)).await? {
         environments.entry(id).or_default().desired = true;
     }
     let Some((workload, content)) = resolved.workload else { return Ok(environments) };
-    let mut now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
+    let dialect = transaction.dialect();
+    let mut now = Subject::of_workload(dialect, workload, at).versions(transaction, (scope, workload)).await?;
     if let Some(released) = resolved.released(transaction).await? {
         if let Content::Release(version) = content {
             for (id, since) in Released::since(transaction, (scope, at), version).await? {
@@ -238,7 +218,7 @@ pub async fn rollout_hosts(
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::read(&mut transaction, question).await?;
-    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
+    let resolved = ResolvedRollout::resolve(&mut transaction, (of, None), question).await?;
     let states = scope.states.clone().unwrap_or_else(|| ReconcilerState::ALL.to_vec());
     let mut answer = Deployments::default();
     let of_released = after.filter(|Cursor([phase, _])| *phase == RELEASED).map(|Cursor([_, after])| after);

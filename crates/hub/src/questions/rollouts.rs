@@ -8,6 +8,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
 use super::cursor::{Cursor, ListPart};
+use super::earlier::Totals;
 use super::manifests::HAS_MANIFESTS;
 use super::scope::Scope;
 use super::subject::Subject;
@@ -16,20 +17,22 @@ use crate::store::{
     ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, HostId, Parameters, SqlValue, Transaction,
 };
 
-/// The commits that changed the desired content of places, the newest first, each with its progress.
+/// The commits that changed the desired content of places, the newest first, each with its progress: now, or at a timestamp.
 ///
 /// # Errors
-/// The filter or the page is invalid; the database can't answer.
+/// The filter or the page is invalid; the counts at the timestamp are not known; the database can't answer.
 pub async fn rollouts(
     database: &Database,
     question: impl Into<Question<'_>>,
     page: &Page,
+    at: Option<Timestamp>,
 ) -> Result<Rollouts, QuestionError> {
     let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, ROLLOUTS)).transpose()?;
     let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| question::limit(page))?;
-    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let part = ListPart { after: after.unwrap_or(Cursor([i64::MAX, 0])), limit: limit + 1 };
+    let Totals { mut transaction, scope, recorded_on, .. } = Totals::read(database, question, at).await?;
+    let latest = at.map_or(i64::MAX, |at| at.millis().saturating_add(1));
+    let part = ListPart { after: after.unwrap_or(Cursor([latest, 0])), limit: limit + 1 };
     let mut listed = listed(&mut transaction, &scope, part).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), id.number()]).write(ROLLOUTS));
@@ -45,7 +48,7 @@ pub async fn rollouts(
         versions: versions.get(&rollout.commit).cloned().unwrap_or_default(),
         ..rollout
     };
-    Ok(Rollouts { items: listed.into_iter().map(&mut whole).collect(), next })
+    Ok(Rollouts { items: listed.into_iter().map(&mut whole).collect(), next, recorded_on })
 }
 
 /// The name of this list in cursors.

@@ -9,6 +9,7 @@ use super::conditions;
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
 use super::similar_names::similar;
+use super::tallies::Tallies;
 use super::{Question, QuestionError, labels, reconciler_state, within_reach};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{
@@ -38,8 +39,8 @@ pub(super) struct Scope {
     pub(super) hosts: Option<Vec<HostId>>,
     /// The conditions on hosts that `hosts` does not cover.
     pub(super) kind: HostKind,
-    /// The counts of the selected hosts' reconcilers, for a question about totals of some hosts.
-    counted: Option<Counted>,
+    /// The tallies, for a question about totals.
+    pub(super) tallies: Tallies,
     /// The rollout states; none if all are selected.
     pub(super) states: Option<Vec<ReconcilerState>>,
 }
@@ -51,11 +52,17 @@ impl Scope {
         database: &Database,
         question: Question<'_>,
     ) -> Result<(Transaction, Self), QuestionError> {
-        if question.filter.status.is_some() {
-            let message = "totals are by status already; ask for `deployments`, which can be selected by it".to_owned();
-            return Err(QuestionError::Wrong { parameter: "status", message });
-        }
+        Self::refuse_states(question)?;
         Self::of_counts(database, question).await
+    }
+
+    /// Refuses the states of a filter, for a question about totals.
+    pub(super) fn refuse_states(question: Question<'_>) -> Result<(), QuestionError> {
+        if question.filter.status.is_none() {
+            return Ok(());
+        }
+        let message = "totals are by status already; ask for `deployments`, which can be selected by it".to_owned();
+        Err(QuestionError::Wrong { parameter: "status", message })
     }
 
     /// The same for a question that selects the rollout states of its filter itself.
@@ -83,7 +90,7 @@ impl Scope {
             let is_selected = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
             scope.desired_groups = Some(counted.groups.iter().copied().filter(is_selected).collect());
         }
-        scope.counted = Some(counted);
+        scope.tallies = Tallies::Counted(counted);
         Ok((transaction, scope))
     }
 
@@ -131,7 +138,7 @@ impl Scope {
             hides_messages,
             hosts,
             kind,
-            counted: None,
+            tallies: Tallies::Stored,
             states,
         })
     }
@@ -141,9 +148,9 @@ impl Scope {
         self.groups.is_some()
     }
 
-    /// The table of tallies: of all hosts, or of the hosts that were counted.
+    /// The tallies as a table for SQL.
     pub(super) fn tallies(&self, parameters: &mut Parameters) -> String {
-        self.counted.as_ref().map_or_else(|| "tally".to_owned(), |counted| counted.table(parameters))
+        self.tallies.table(parameters)
     }
 
     /// The condition that a group of places is selected; none if all are.

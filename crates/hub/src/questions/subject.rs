@@ -12,7 +12,8 @@ use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
 use crate::store::{
-    CommitId, DatabaseError, EnvironmentId, Parameters, SqlValue, Transaction, WorkloadId, WorkloadVersionId,
+    CommitId, CountRecordId, DatabaseError, Dialect, EnvironmentId, Parameters, SqlValue, Transaction, WorkloadId,
+    WorkloadVersionId,
 };
 
 /// The content and the places of one rollout or of several.
@@ -110,15 +111,18 @@ impl Subject {
         Self { table, values: vec![version.into()] }
     }
 
-    /// The manifests that are desired now for the targets of a workload.
-    pub(super) fn of_workload(workload: WorkloadId) -> Self {
+    /// The manifests that are desired for the targets of a workload, now or at a timestamp.
+    pub(super) fn of_workload(dialect: Dialect, workload: WorkloadId, at: Option<Timestamp>) -> Self {
+        let mut parameters = Parameters::with(dialect, vec![workload.into()]);
+        let then = at.map(|at| parameters.instant(at));
+        let revision = conditions::desired_revision("p", then.as_deref());
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
-             join place p on p.place_group_id = g.id join place_revision v on v.id = p.desired_revision_id \
+             join place p on p.place_group_id = g.id join place_revision v on v.id = {revision} \
              where t.workload_id = $1 and v.tree is not null and g.role = 'application' and not {IS_SHARED}"
         );
-        Self { table, values: vec![workload.into()] }
+        Self { table, values: parameters.into_values() }
     }
 
     /// The parameters of the table `subject`.
@@ -176,6 +180,25 @@ impl Subject {
         Ok(stands)
     }
 
+    /// The number of reconcilers in each state, in all environments, by the record of the counts: the scope has the tallies of several.
+    pub(super) async fn by_record(
+        &self,
+        transaction: &mut Transaction,
+        scope: &Scope,
+    ) -> Result<BTreeMap<CountRecordId, Counts>, DatabaseError> {
+        let select =
+            format!("select t.id, {{state}} as state, {LIVENESS}, {}", transaction.dialect().int("sum(t.reconcilers)"));
+        let mut parameters = self.parameters(transaction);
+        let tallies = scope.tallies(&mut parameters);
+        let groups = conditions::and(scope.of_groups("g.id", &mut parameters));
+        let sql = self.statement(&tallies, (&select, &format!("{groups} group by 1, 2, 3")));
+        let mut counts: BTreeMap<_, Counts> = BTreeMap::new();
+        for (record, in_state) in transaction.query::<(_, StateCount)>(&sql, parameters.into_values()).await? {
+            in_state.add_to(counts.entry(record).or_default());
+        }
+        Ok(counts)
+    }
+
     /// The tallies of the reconcilers in these states.
     pub(super) async fn selected(
         &self,
@@ -209,18 +232,20 @@ impl Subject {
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
     }
 
-    /// The environments with a place at which the content is desired now.
-    pub(super) async fn desired_now(
+    /// The environments with a place at which the content is desired, now or at a timestamp.
+    pub(super) async fn desired_in(
         &self,
         transaction: &mut Transaction,
-        scope: &Scope,
+        (scope, at): (&Scope, Option<Timestamp>),
     ) -> Result<BTreeSet<Option<EnvironmentId>>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
+        let then = at.map(|at| parameters.instant(at));
+        let revision = conditions::desired_revision("p", then.as_deref());
         let groups = conditions::and(scope.of_desired("g.id", &mut parameters));
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id from subject s \
              join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
-             join place_revision w on w.id = p.desired_revision_id and w.gitops_commit_id = s.commit_id \
+             join place_revision w on w.id = {revision} and w.gitops_commit_id = s.commit_id \
              where w.tree is not null{groups}",
             self.table,
         );

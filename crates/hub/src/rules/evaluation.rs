@@ -191,7 +191,7 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> R
     let mut matching = 0;
     loop {
         // The content that has been desired for the longest time comes first.
-        let drift = questions::drift(database, filter, &page).await?;
+        let drift = questions::drift(database, filter, &page, None).await?;
         let old = drift.items.iter().take_while(|item| item.desired_since < horizon);
         matching += old.map(|item| item.counts.expected - item.counts.succeeded).sum::<i64>();
         let is_over = drift.items.last().is_none_or(|last| last.desired_since >= horizon);

@@ -57,13 +57,19 @@ impl Dialect {
 
     /// A table of pairs of integers with the columns `first` and `second`. The parameter is a JSON text: `[[1,2],[3,4]]`.
     pub fn pairs(self, parameter: &str) -> String {
+        self.rows_of_json(parameter, &["first", "second"])
+    }
+
+    /// A table of integers with these columns. The parameter is a JSON text with an array for each row: `[[1,2,3],[4,5,6]]`.
+    pub fn rows_of_json(self, parameter: &str, columns: &[&str]) -> String {
+        let column = |(number, name): (usize, &&str)| match self {
+            Self::Sqlite => format!("json_extract(value, '$[{number}]') as {name}"),
+            Self::Postgres => format!("(value->>{number})::bigint as {name}"),
+        };
+        let selected = columns.iter().enumerate().map(column).collect::<Vec<_>>().join(", ");
         match self {
-            Self::Sqlite => format!(
-                "(select json_extract(value, '$[0]') as first, json_extract(value, '$[1]') as second from json_each({parameter}))"
-            ),
-            Self::Postgres => format!(
-                "(select (value->>0)::bigint as first, (value->>1)::bigint as second from json_array_elements({parameter}::json))"
-            ),
+            Self::Sqlite => format!("(select {selected} from json_each({parameter}))"),
+            Self::Postgres => format!("(select {selected} from json_array_elements({parameter}::json))"),
         }
     }
 

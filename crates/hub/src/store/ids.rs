@@ -77,6 +77,8 @@ ids! {
     CommitId;
     /// A report in the history: `deployment`.
     DeploymentId;
+    /// The counts at a certain time: `count_record`.
+    CountRecordId;
     /// An environment: `environment`.
     EnvironmentId;
     /// A host: `host`.

@@ -25,8 +25,8 @@ pub use database::{Database, DatabaseUrl, DatabaseUrlError};
 pub use dialect::Dialect;
 pub use error::{ColumnError, DatabaseError};
 pub use ids::{
-    BranchId, CommitId, DeploymentId, EnvironmentId, HostId, NotificationId, PlaceGroupId, PlaceId, ReconcilerId,
-    RevisionId, TallyId, TargetId, WorkloadId, WorkloadVersionId,
+    BranchId, CommitId, CountRecordId, DeploymentId, EnvironmentId, HostId, NotificationId, PlaceGroupId, PlaceId,
+    ReconcilerId, RevisionId, TallyId, TargetId, WorkloadId, WorkloadVersionId,
 };
 pub use parameters::Parameters;
 pub use row::{Columns, FromColumn, FromRow, Row};

@@ -1,5 +1,7 @@
 //! Parameters of a statement that is put together in parts.
 
+use hub_api::timestamp::Timestamp;
+
 use super::dialect::Dialect;
 use super::value::SqlValue;
 
@@ -30,6 +32,12 @@ impl Parameters {
     pub fn add(&mut self, value: impl Into<SqlValue>) -> String {
         self.values.push(value.into());
         format!("${}", self.values.len())
+    }
+
+    /// Adds a timestamp and returns its expression.
+    pub fn instant(&mut self, at: Timestamp) -> String {
+        let millis = self.add(at);
+        self.dialect.instant(&millis)
     }
 
     /// The condition that a column has a value.

@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 59] = [
+const QUESTIONS: [(&str, &str); 61] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -161,6 +161,8 @@ const QUESTIONS: [(&str, &str); 59] = [
     ("/api/v1/rollouts/{of}", "1.1"),
     ("/api/v1/rollouts/{of}", "2222222222222222222222222222222222222222"),
     ("/api/v1/rollouts/{of}", "nothing"),
+    ("/api/v1/rollouts/{of}/curve", "web/curve"),
+    ("/api/v1/rollouts/{of}/curve", "nothing/curve"),
     ("/api/v1/rollouts/{of}/hosts", "web/hosts"),
     ("/api/v1/rollouts/{of}/hosts", "1.1/hosts?status=failed"),
     ("/api/v1/compare", "?from=stage&to=prod"),

@@ -108,7 +108,7 @@ async fn client_sends_queries_and_reads_answers() {
     let filter = Filter { host: Some("a&b=%".into()), ..Filter::default() };
     let answer = client.deployments(&filter, &Page::default(), None).await.unwrap();
     assert_eq!(answer.items.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["a&b=%"]);
-    let answer = client.environments(&Filter::default()).await.unwrap();
+    let answer = client.environments(&Filter::default(), None).await.unwrap();
     assert!(answer.items.is_empty());
     let query = CountQuery::by(CountDimension::HostLabel("a=b".into()));
     let error = client.counts(&filter, &query).await.unwrap_err();

@@ -46,6 +46,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/places/states", Limited(&["/api/v1/places/states", "/api/v1/places/states?workload=web"])),
     ("get", "/api/v1/rollouts", Limited(&["/api/v1/rollouts"])),
     ("get", "/api/v1/rollouts/{of}", Limited(&["/api/v1/rollouts/web", "/api/v1/rollouts/1.0"])),
+    ("get", "/api/v1/rollouts/{of}/curve", Limited(&["/api/v1/rollouts/web/curve"])),
     ("get", "/api/v1/rollouts/{of}/hosts", Limited(&["/api/v1/rollouts/web/hosts"])),
     ("get", "/api/v1/compare", Limited(&["/api/v1/compare?from=stage&to=stage"])),
     ("get", "/api/v1/history", Limited(&["/api/v1/history", "/api/v1/history?host=shared"])),

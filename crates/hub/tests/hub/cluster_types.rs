@@ -181,7 +181,7 @@ impl Hub {
 
     /// The application of the rollout with this name, or the error.
     async fn application(&self, name: &str) -> String {
-        match rollout(&self.database, name, &Filter::default()).await.map(|found| found.what) {
+        match rollout(&self.database, name, &Filter::default(), None).await.map(|found| found.what) {
             Ok(RolloutOf::Workload { application, .. } | RolloutOf::Version { application, .. }) => application,
             Ok(RolloutOf::Commit { commit, .. }) => commit,
             Err(error) => error.to_string(),
@@ -348,7 +348,7 @@ async fn a_reader_does_not_bring_back_a_replaced_target(ground: Ground) {
     hub.report("dev", (2, 3_000)).await;
     assert_eq!(hub.application("w@1.0").await, "store");
     assert_eq!(hub.applications("dev-b").await, ["store 1.0"]);
-    let released = rollout(&hub.database, "w@1.0", &Filter::default()).await.unwrap();
+    let released = rollout(&hub.database, "w@1.0", &Filter::default(), None).await.unwrap();
     assert_eq!((released.counts.succeeded, released.counts.expected), (3, 3));
 }
 

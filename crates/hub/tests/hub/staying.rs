@@ -225,7 +225,7 @@ async fn content_before_a_branch_reset_stays_known(ground: Ground) {
     assert_eq!(desired(30).await, hash(2));
     assert_eq!(desired(Timestamp::now().millis() + 1).await, hash(1));
     let page = Page { limit: Some(100), cursor: None };
-    let listed = rollouts(database, &Filter::default(), &page).await.unwrap();
+    let listed = rollouts(database, &Filter::default(), &page, None).await.unwrap();
     let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places)).collect();
     assert_eq!(listed, [(hash(1), 2), (hash(2), 2), (hash(1), 2)]);
     let current = "select cast(sum(reconcilers) as bigint) from tally where is_current = 1";
@@ -265,7 +265,7 @@ async fn a_commit_of_the_future_keeps_no_other_from_counting(ground: Ground) {
 async fn commits_with_only_removals_are_listed(ground: Ground) {
     let ingest = hub(&ground).await;
     let targets = async || {
-        let environments = environments(&ground.database, &Filter::default()).await.unwrap();
+        let environments = environments(&ground.database, &Filter::default(), None).await.unwrap();
         environments.items.iter().map(|one| one.targets).collect::<Vec<_>>()
     };
     assert_eq!(targets().await, [2]);
@@ -279,7 +279,7 @@ async fn commits_with_only_removals_are_listed(ground: Ground) {
     };
     let published: Vec<_> = happened.items.iter().filter_map(published).collect();
     assert_eq!(published, [(hash(2), 0, 2), (hash(1), 2, 0)]);
-    let listed = rollouts(&ground.database, &Filter::default(), &page).await.unwrap();
+    let listed = rollouts(&ground.database, &Filter::default(), &page, None).await.unwrap();
     let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places, one.removed)).collect();
     assert_eq!(listed, published);
     assert_eq!(targets().await, [0]);

@@ -78,11 +78,11 @@ async fn a_version_of_a_workload_is_held_at_its_target(ground: Ground) {
         ingest.submit(vec![report(name, ("1.1", 10))]).await.unwrap();
     }
     check(&ground.database, &[&["dev cart 1.1 succeeded"; 4][..], &["dev portal 1.1 succeeded"]].concat()).await;
-    let found = rollout(&ground.database, "cart@1.1", &Filter::default()).await.unwrap();
+    let found = rollout(&ground.database, "cart@1.1", &Filter::default(), None).await.unwrap();
     assert_eq!((found.counts.expected, found.counts.succeeded, found.done), (4, 4, true));
     ingest.publish(sample::publication("dev", 2)).await.unwrap();
     ingest.submit(vec![report("cart", ("1.2", 20))]).await.unwrap();
-    let found = rollout(&ground.database, "cart@1.2", &Filter::default()).await.unwrap();
+    let found = rollout(&ground.database, "cart@1.2", &Filter::default(), None).await.unwrap();
     assert_eq!((found.counts.expected, found.counts.succeeded, found.counts.outdated), (4, 1, 3));
     let commits = "select gitops_commit_id from deployment order by id desc limit 1";
     assert!(sample::lines(&ground.database, commits).await[0].contains(&sample::hash(2)));

@@ -18,6 +18,8 @@ pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let compared = Compared {
         from: options.from.clone(),
         to: options.to.clone(),
+        from_at: None,
+        to_at: None,
         map: options.map.clone(),
         differing: options.differing,
     };

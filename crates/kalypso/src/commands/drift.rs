@@ -24,7 +24,7 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
         return Ok(Exit::Good);
     }
     let page = Page { cursor: None, limit: Some(options.limit) };
-    let drift = hub.ask(hub.client.drift(&filter, &page))?;
+    let drift = hub.ask(hub.client.drift(&filter, &page, None))?;
     match options.connection.output {
         Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::states)?,
         format => terminal::answer(&terminal::structured(&drift, format))?,

@@ -300,7 +300,7 @@ fn thousands(count: i64) -> String {
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
-    let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
+    let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page, None).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {
         Format::Human if list.items.is_empty() => terminal::answer("the hub has no rollouts yet\n")?,

@@ -19,7 +19,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
-        let answer = hub.ask(hub.client.environments(&filter))?;
+        let answer = hub.ask(hub.client.environments(&filter, None))?;
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.connection.output {
             Format::Human if is_selected && is_empty(&answer) => {
@@ -57,7 +57,7 @@ fn without_reports(hub: &Hub, filter: &Filter, counts: &[&Counts]) -> Result<Str
         return Ok(String::new());
     }
     // Reports about other folders and contents are in no count of an environment.
-    let drift = hub.ask(hub.client.drift(filter, &Page { cursor: None, limit: Some(1) }))?;
+    let drift = hub.ask(hub.client.drift(filter, &Page { cursor: None, limit: Some(1) }, None))?;
     let elsewhere = drift.unknown_place + drift.removed_place;
     Ok(match elsewhere {
         0 => "no reconciler has reported yet\n".to_owned(),

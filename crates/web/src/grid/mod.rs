@@ -11,7 +11,7 @@ use hub_api::filter::Filter;
 pub(crate) use self::dimension::{finer, narrowed};
 use crate::address::Address;
 use crate::conditions::filtered;
-use crate::part::{Cell, Share};
+use crate::part::{Cell, Moment, Share};
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -53,6 +53,8 @@ pub(crate) struct Grid {
     pub(crate) rows: Vec<GridRow>,
     /// How much the table has, and what it leaves out.
     pub(crate) extent: String,
+    /// When the hub recorded the counts. None: they are exact.
+    pub(crate) recorded: Option<Moment>,
     /// The counts of everything that the filter selects.
     pub(crate) total: Share,
 }
@@ -150,6 +152,7 @@ impl GridQuery {
             columns: table.columns.iter().map(|group| head(Axis::Columns, group)).collect(),
             rows: table.rows.iter().enumerate().map(row).collect(),
             extent: extent(&table),
+            recorded: table.recorded_on.map(|on| Moment::new(on, visit.now)),
             total: Share::new(table.total, Some(&filtered(visit.to(["deployments"]), &self.filter))),
         })
     }

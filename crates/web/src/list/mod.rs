@@ -10,10 +10,12 @@ use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 
 use self::page::ListPage;
-use crate::part::{Row, Share, Table};
+use crate::curve::Curve;
+use crate::part::{Moment, Row, Share, Table};
 use crate::visit::Visit;
 
 /// A list of one kind of items.
@@ -23,6 +25,9 @@ pub(crate) trait List: Send + Sync + 'static {
 
     /// Whether earlier states of the list are known.
     const HAS_PAST: bool = true;
+
+    /// The number of rows on a page: with more, a page of hosts has thousands of elements.
+    const ROWS: usize = 50;
 
     /// The parameters of the filter: names of parameters of the API.
     const FILTER: &'static [&'static str];
@@ -55,24 +60,32 @@ pub(crate) struct Slice<T> {
     pub(crate) total: Option<i64>,
     /// The rollout states of everything that is filtered. None: the list does not sum them up.
     pub(crate) share: Option<Share>,
+    /// When the hub recorded the counts. None: they are exact.
+    pub(crate) recorded_on: Option<Timestamp>,
 }
 
 impl<T> Slice<T> {
     /// A page with a cursor of the next one.
     pub(crate) fn new(items: Vec<T>, next: Option<String>) -> Self {
-        Self { items, next, total: None, share: None }
+        Self { items, next, total: None, share: None, recorded_on: None }
     }
 
     /// A list that has one page only.
     pub(crate) fn all(items: Vec<T>) -> Self {
         let total = i64::try_from(items.len()).ok();
-        Self { items, next: None, total, share: None }
+        Self { items, next: None, total, share: None, recorded_on: None }
     }
 
     /// Sets the rollout states of everything that is filtered.
     #[must_use]
     pub(crate) fn share(self, share: Share) -> Self {
         Self { share: Some(share), ..self }
+    }
+
+    /// Sets when the hub recorded the counts.
+    #[must_use]
+    pub(crate) fn recorded(self, recorded_on: Option<Timestamp>) -> Self {
+        Self { recorded_on, ..self }
     }
 }
 
@@ -88,6 +101,8 @@ pub(crate) struct Head {
     pub(crate) links: Vec<(String, String)>,
     /// The rollout states of what the page is about.
     pub(crate) share: Option<Share>,
+    /// The progress over time.
+    pub(crate) curve: Option<Curve>,
 }
 
 /// Columns with names that do not depend on the address.
@@ -113,10 +128,12 @@ pub(crate) async fn answer<L: List>(visit: Visit, list: L) -> Response {
 }
 
 async fn shown<'a, L: List>(visit: &'a Visit, list: &L) -> Result<ListPage<'a>, ClientError> {
-    let slice = list.fetch(visit, &visit.page()).await?;
+    let slice = list.fetch(visit, &visit.page(L::ROWS)).await?;
     let mut head = list.head(visit, &slice).await?;
     head.share = head.share.or_else(|| slice.share.clone());
     let rows = slice.items.iter().map(|item| list.row(visit, item)).collect();
     let table = Table { caption: head.title.clone(), columns: list.columns(), rows };
-    Ok(ListPage::new(visit, head, L::FILTER, table).counted(slice.total).next(slice.next.as_ref()))
+    let recorded = slice.recorded_on.map(|on| Moment::new(on, visit.now));
+    let page = ListPage::new(visit, head, L::FILTER, table).recorded(recorded);
+    Ok(page.counted(slice.total).next(slice.next.as_ref()))
 }

@@ -5,7 +5,7 @@ use hub_api::history::HistoryKind;
 
 use super::Head;
 use super::download::Format;
-use crate::part::{Share, Table, worst_first};
+use crate::part::{Moment, Share, Table, worst_first};
 use crate::visit::Visit;
 
 /// The page of a list.
@@ -20,6 +20,8 @@ pub(super) struct ListPage<'a> {
     total: Option<i64>,
     /// The address of the next page.
     next: Option<String>,
+    /// When the hub recorded the counts. None: they are exact.
+    recorded: Option<Moment>,
 }
 
 /// A field of the filter.
@@ -34,7 +36,9 @@ struct Field {
 }
 
 /// The parameters of filters: their names in the API, and their labels.
-const LABELS: [(&str, &str); 17] = [
+const LABELS: [(&str, &str); 19] = [
+    ("fromAt", "First environment at"),
+    ("toAt", "Second environment at"),
     ("environment", "Environment"),
     ("workspace", "Workspace"),
     ("workload", "Workload"),
@@ -96,7 +100,12 @@ impl<'a> ListPage<'a> {
             choices: choices(name),
             without: visit.address.clone().without(name).without("cursor").to_string(),
         };
-        Self { visit, head, fields: selected.map(field).collect(), table, total: None, next: None }
+        Self { visit, head, fields: selected.map(field).collect(), table, total: None, next: None, recorded: None }
+    }
+
+    /// Sets when the hub recorded the counts.
+    pub(super) fn recorded(self, recorded: Option<Moment>) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Sets the number of rows on all pages.

@@ -66,6 +66,7 @@ impl List for Assignments {
             empty: "No policy assigns a deployment target here.",
             links,
             share: None,
+            curve: None,
         })
     }
 

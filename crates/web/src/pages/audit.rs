@@ -47,6 +47,7 @@ impl List for Entries {
             empty: "No act is recorded yet.",
             links: vec![("Decisions about promotions".to_owned(), decisions)],
             share: None,
+            curve: None,
         })
     }
 

@@ -7,6 +7,7 @@ use hub_api::client::ClientError;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::timestamp::{Timestamp, TimestampError};
 
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
@@ -17,23 +18,39 @@ pub(crate) async fn page(visit: Visit) -> Response {
     let [Some(from), Some(to)] = ["from", "to"].map(|name| visit.address.get(name).map(str::to_owned)) else {
         return visit.refuse(Refusal::invalid("The address names no two environments: `/compare?from=stage&to=prod`."));
     };
+    let time = |name: &str| visit.address.get(name).filter(|text| !text.is_empty()).map(str::parse).transpose();
+    let (from_at, to_at) = match (time("fromAt"), time("toAt")) {
+        (Ok(from_at), Ok(to_at)) => (from_at.or(visit.at), to_at.or(visit.at)),
+        (Err(error), _) | (_, Err(error)) => return visit.refuse(Refusal::invalid(&TimestampError::to_string(&error))),
+    };
     let differing = visit.address.get("differing").is_some();
-    list::answer(visit, Comparison(Compared { from, to, map: None, differing })).await
+    list::answer(visit, Comparison(Compared { from, to, from_at, to_at, map: None, differing })).await
 }
 
-/// The deployment targets of two environments.
+/// The deployment targets of two environments, or of one at two times.
 struct Comparison(Compared);
+
+impl Comparison {
+    /// The names of both sides: with their times, if these differ.
+    fn names(&self) -> [String; 2] {
+        let Compared { from, to, from_at, to_at, .. } = &self.0;
+        let at = |name: &str, at: Option<Timestamp>| match at {
+            _ if from_at == to_at => name.to_owned(),
+            Some(at) => format!("{name} at {at}"),
+            None => format!("{name} now"),
+        };
+        [at(from, *from_at), at(to, *to_at)]
+    }
+}
 
 impl List for Comparison {
     type Item = ComparedTarget;
 
-    const HAS_PAST: bool = false;
-    const FILTER: &'static [&'static str] = &["workspace", "workload", "target"];
+    const FILTER: &'static [&'static str] = &["fromAt", "toAt", "workspace", "workload", "target"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        let Compared { from, to, .. } = &self.0;
         let of = |name: &str, what: &str| Cow::Owned(format!("{what} in {name}"));
-        let sides = [from, to].map(|name| [of(name, "Version"), of(name, "As desired")]);
+        let sides = self.names().map(|name| [of(&name, "Version"), of(&name, "As desired")]);
         let names = list::columns(&["Workload", "Target"]).into_iter().chain(sides.into_iter().flatten());
         names.chain(list::columns(&["Configuration"])).collect()
     }
@@ -41,13 +58,15 @@ impl List for Comparison {
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ComparedTarget>, ClientError> {
         let filter = Filter { environment: None, ..visit.filter() };
         let answer = visit.api.compare(&self.0, &filter, page).await?;
-        Ok(Slice::new(answer.items, answer.next))
+        let recorded_on = answer.from_recorded_on.or(answer.to_recorded_on);
+        Ok(Slice::new(answer.items, answer.next).recorded(recorded_on))
     }
 
     async fn head(&self, visit: &Visit, _: &Slice<ComparedTarget>) -> Result<Head, ClientError> {
-        let Compared { from, to, differing, .. } = &self.0;
+        let differing = self.0.differing;
+        let [from, to] = self.names();
         let address = visit.address.clone().without("cursor");
-        let link = if *differing {
+        let link = if differing {
             ("Also what is equal".to_owned(), address.without("differing").to_string())
         } else {
             ("Only what differs".to_owned(), address.with("differing", "true").to_string())
@@ -58,6 +77,7 @@ impl List for Comparison {
             empty: "The two environments have no deployment targets.",
             links: vec![link],
             share: None,
+            curve: None,
         })
     }
 

@@ -22,7 +22,6 @@ struct DriftingCommits;
 impl List for DriftingCommits {
     type Item = Drifting;
 
-    const HAS_PAST: bool = false;
     const FILTER: &'static [&'static str] =
         &["environment", "workspace", "workload", "target", "clusterType", "selector"];
 
@@ -31,8 +30,9 @@ impl List for DriftingCommits {
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Drifting>, ClientError> {
-        let answer = visit.api.drift(&visit.filter(), page).await?;
-        Ok(Slice::new(answer.items, answer.next).share(Share::new(answer.counts, None)))
+        let answer = visit.api.drift(&visit.filter(), page, visit.at).await?;
+        let share = Share::new(answer.counts, None);
+        Ok(Slice::new(answer.items, answer.next).share(share).recorded(answer.recorded_on))
     }
 
     async fn head(&self, _: &Visit, _: &Slice<Drifting>) -> Result<Head, ClientError> {

@@ -80,6 +80,10 @@ impl EnvironmentPage<'_> {
             ("Drift", to("drift")),
             ("History", to("history")),
         ];
+        if let Some(at) = self.visit.at {
+            let compared = Address::of(["compare"]).with("from", &self.environment).with("to", &self.environment);
+            links.push(("What changed since then", compared.with("fromAt", &at.to_string()).to_string()));
+        }
         if self.visit.compiles {
             let compiled = [
                 ("Assignments", "assignments"),

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::environments::Environment;
+use hub_api::filter::Filter;
 use hub_api::promotions::{PromotionStatus, Wait};
 
 use super::graph::{Given, Graph, Node};
@@ -13,9 +14,10 @@ use crate::text::{count, short};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
-    let visit = visit.of_the_present();
-    let page = overview(&visit).await;
-    visit.answer(page)
+    match visit.with_changes(&Filter::default()).await {
+        Ok(visit) => visit.answer(overview(&visit).await),
+        Err(response) => response,
+    }
 }
 
 /// The overview.
@@ -28,6 +30,8 @@ struct OverviewPage<'a> {
     find: String,
     /// The number of environments before those of the table.
     skipped: usize,
+    /// When the hub recorded the counts. None: they are exact.
+    recorded: Option<Moment>,
 }
 
 /// What the overview says of an environment.
@@ -61,7 +65,7 @@ const ROWS: usize = 40;
 const LISTED: usize = 3;
 
 async fn overview(visit: &Visit) -> Result<OverviewPage<'_>, ClientError> {
-    let environments = visit.api.environments(&visit.filter()).await?;
+    let environments = visit.api.environments(&visit.filter(), visit.at).await?;
     // A process that is only a hub has no promotions: the graph has no edges then.
     let promotions = visit.api.promotions().await?;
     let given = environments.items.into_iter().map(|environment| {
@@ -73,7 +77,8 @@ async fn overview(visit: &Visit) -> Result<OverviewPage<'_>, ClientError> {
     });
     let find = visit.address.get("find").unwrap_or_default().to_owned();
     let skipped = visit.address.get("skip").and_then(|text| text.parse().ok()).unwrap_or_default();
-    Ok(OverviewPage { visit, graph: Graph::new(given.collect()), find, skipped })
+    let recorded = environments.recorded_on.map(|on| Moment::new(on, visit.now));
+    Ok(OverviewPage { visit, graph: Graph::new(given.collect()), find, skipped, recorded })
 }
 
 fn summary(visit: &Visit, environment: &Environment, promotion: Option<&PromotionStatus>) -> Summary {
@@ -81,7 +86,8 @@ fn summary(visit: &Visit, environment: &Environment, promotion: Option<&Promotio
     let share = Share::new(environment.counts, Some(&to));
     let (targets, cluster_types) = (environment.targets, environment.cluster_types);
     let mut summary = Summary { to: to.to_string(), share, targets, cluster_types, ..Summary::default() };
-    let Some(promotion) = promotion else { return summary };
+    // What moved and waited at an earlier time is not known.
+    let Some(promotion) = promotion.filter(|_| visit.at.is_none()) else { return summary };
     summary.promotion = Some(visit.to(["environments", &environment.name, "promotion"]).to_string());
     summary.problem.clone_from(&promotion.problem);
     let moving = promotion.subjects.iter().filter_map(|subject| Some((subject, subject.moving.as_ref()?)));

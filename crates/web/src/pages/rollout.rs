@@ -9,10 +9,11 @@ use hub_api::client::ClientError;
 use hub_api::deployments::Deployment;
 use hub_api::page::Page;
 use hub_api::promotions::{PromotionStatus, SubjectStatus, Wait};
-use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
+use hub_api::rollouts::{CurvePoint, EnvironmentRollout, Rollout, RolloutOf};
 
 use super::deployments;
 use crate::address::Address;
+use crate::curve::Curve;
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::text::short;
@@ -31,6 +32,8 @@ pub(crate) async fn page(Path(of): Path<String>, visit: Visit) -> Response {
 /// The environments of a rollout.
 struct RolloutEnvironments {
     rollout: Rollout,
+    /// The progress over time. None: it is not recorded for this selection.
+    curve: Option<Curve>,
     /// What the workload waits for now, by environment. Empty at an earlier time.
     waits: BTreeMap<String, Vec<Wait>>,
 }
@@ -39,7 +42,21 @@ async fn environments(visit: &Visit, of: &str) -> Result<RolloutEnvironments, Cl
     let rollout = visit.api.rollout(of, &visit.filter(), visit.at).await?;
     let promotions = if visit.at.is_none() { visit.api.promotions().await? } else { Vec::new() };
     let waits = waits(&rollout.what, promotions);
-    Ok(RolloutEnvironments { rollout, waits })
+    let curve = curve(visit, &rollout).await?;
+    Ok(RolloutEnvironments { rollout, curve, waits })
+}
+
+/// The progress of a rollout up to the time of the page. It is recorded for all hosts together only.
+async fn curve(visit: &Visit, rollout: &Rollout) -> Result<Option<Curve>, ClientError> {
+    let filter = visit.filter();
+    if filter.selector.is_some() {
+        return Ok(None);
+    }
+    let recorded = visit.api.rollout_curve(&rollout.of, &filter).await?;
+    let until = visit.at.unwrap_or(visit.now);
+    let last = CurvePoint { on: until, counts: rollout.counts };
+    let points = recorded.points.into_iter().filter(|point| point.on < until).chain([last]).collect();
+    Ok(Curve::new(points, visit.now))
 }
 
 /// What the workload of a rollout waits for before environments and in them.
@@ -75,7 +92,8 @@ impl List for RolloutEnvironments {
     }
 
     async fn fetch(&self, _: &Visit, _: &Page) -> Result<Slice<EnvironmentRollout>, ClientError> {
-        Ok(Slice::all(self.rollout.environments.clone()).share(Share::new(self.rollout.counts, None)))
+        let share = Share::new(self.rollout.counts, None);
+        Ok(Slice::all(self.rollout.environments.clone()).share(share).recorded(self.rollout.recorded_on))
     }
 
     async fn head(&self, visit: &Visit, _: &Slice<EnvironmentRollout>) -> Result<Head, ClientError> {
@@ -86,6 +104,7 @@ impl List for RolloutEnvironments {
             empty: "No environment has it.",
             links: std::iter::once(hosts).chain(links(visit, &self.rollout.what)).collect(),
             share: None,
+            curve: self.curve.clone(),
         })
     }
 
@@ -165,6 +184,7 @@ impl List for RolloutHosts {
             empty: "It is expected from no reconciler.",
             links: vec![("Rollout".to_owned(), rollout)],
             share: None,
+            curve: None,
         })
     }
 

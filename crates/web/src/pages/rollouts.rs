@@ -22,7 +22,8 @@ struct AllRollouts;
 impl List for AllRollouts {
     type Item = ListedRollout;
 
-    const HAS_PAST: bool = false;
+    /// The hub adds up the places of each commit.
+    const ROWS: usize = 20;
     const FILTER: &'static [&'static str] = &["environment", "workspace", "workload", "target"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
@@ -30,8 +31,8 @@ impl List for AllRollouts {
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ListedRollout>, ClientError> {
-        let answer = visit.api.rollouts(&visit.filter(), page).await?;
-        Ok(Slice::new(answer.items, answer.next))
+        let answer = visit.api.rollouts(&visit.filter(), page, visit.at).await?;
+        Ok(Slice::new(answer.items, answer.next).recorded(answer.recorded_on))
     }
 
     async fn head(&self, _: &Visit, _: &Slice<ListedRollout>) -> Result<Head, ClientError> {

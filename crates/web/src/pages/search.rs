@@ -60,7 +60,7 @@ async fn search(visit: &Visit) -> Result<SearchPage<'_>, ClientError> {
     let query = SearchQuery { q: page.words.clone(), limit: Some(few.unwrap_or(LIMIT)) };
     page.groups = visit.api.search(&query).await?.groups;
     if few.is_none() && visit.compiles {
-        let environments = visit.api.environments(&Filter::default()).await?.items;
+        let environments = visit.api.environments(&Filter::default(), None).await?.items;
         page.unsearched = environments.len().saturating_sub(ENVIRONMENTS);
         let searched = environments.into_iter().take(ENVIRONMENTS);
         let found = join_all(searched.map(|environment| values(visit, environment.name, &page.words))).await;

@@ -45,7 +45,7 @@ impl List for Targets {
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {
         let answer = visit.api.targets(&self.filter(visit), page, visit.at).await?;
-        Ok(Slice::new(answer.items, answer.next))
+        Ok(Slice::new(answer.items, answer.next).recorded(answer.recorded_on))
     }
 
     async fn head(&self, visit: &Visit, _: &Slice<EnvironmentTarget>) -> Result<Head, ClientError> {
@@ -59,11 +59,10 @@ impl List for Targets {
             empty: "Nothing was published for this environment yet.",
             links: std::iter::once(("Environment".to_owned(), environment)).chain(links).collect(),
             share: None,
+            curve: None,
         };
-        if visit.at.is_none() {
-            let all = visit.api.environments(&self.filter(visit)).await?;
-            head.share = all.items.first().map(|one| Share::new(one.counts, Some(&to("deployments"))));
-        }
+        let all = visit.api.environments(&self.filter(visit), visit.at).await?;
+        head.share = all.items.first().map(|one| Share::new(one.counts, Some(&to("deployments"))));
         Ok(head)
     }
 

@@ -19,7 +19,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
 
 /// Compare two environments
 ///
-/// Versions and configuration, target by target: what is desired, and what hosts hold.
+/// Versions and configuration, target by target: what is desired, and what hosts hold. With `fromAt` and `toAt`, as it was then: one environment can be compared with
+/// itself at two times.
 #[utoipa::path(
     get,
     path = "/api/v1/compare",

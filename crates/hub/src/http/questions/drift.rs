@@ -12,7 +12,7 @@ use super::super::extract::Path;
 use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
-use super::{NotAnswered, Nothing};
+use super::{At, NotAnswered, Nothing};
 use crate::questions;
 
 pub(super) fn routes(routes: Routes) -> Routes {
@@ -27,14 +27,14 @@ pub(super) fn routes(routes: Routes) -> Routes {
     get,
     path = "/api/v1/drift",
     tag = "Questions",
-    params(Filter, Page),
+    params(Filter, Page, At),
     responses(
         (status = 200, description = "The drift", body = Drift),
         NotAnswered,
     ),
 )]
-async fn drift(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
-    request.answer(questions::drift(&app.database, request.question(), &request.page).await)
+async fn drift(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, ProblemResponse> {
+    request.answer(questions::drift(&app.database, request.question(), &request.page, request.more.at).await)
 }
 
 /// List reconcilers that are silent, or whose reports match no desired content

@@ -10,7 +10,7 @@ use super::super::App;
 use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
-use super::{At, NotAnswered, Nothing};
+use super::{At, NotAnswered};
 use crate::questions;
 
 pub(super) fn routes(routes: Routes) -> Routes {
@@ -24,14 +24,14 @@ pub(super) fn routes(routes: Routes) -> Routes {
     get,
     path = "/api/v1/environments",
     tag = "Questions",
-    params(Filter),
+    params(Filter, At),
     responses(
         (status = 200, description = "The environments", body = Environments),
         NotAnswered,
     ),
 )]
-async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
-    request.answer(questions::environments(&app.database, request.question()).await)
+async fn environments(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, ProblemResponse> {
+    request.answer(questions::environments(&app.database, request.question(), request.more.at).await)
 }
 
 /// Show the desired state of targets, and how many reconcilers hold it

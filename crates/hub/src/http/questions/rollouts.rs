@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hub_api::deployments::Deployments;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use hub_api::rollouts::{Rollout, Rollouts};
+use hub_api::rollouts::{Rollout, RolloutCurve, Rollouts};
 
 use super::super::App;
 use super::super::caller::Reader;
@@ -20,7 +20,7 @@ use super::{At, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    operations!(routes; rollouts, rollout, rollout_hosts, deployment_state)
+    operations!(routes; rollouts, rollout, rollout_curve, rollout_hosts, deployment_state)
 }
 
 /// List the commits that changed desired content, the newest first
@@ -28,20 +28,20 @@ pub(super) fn routes(routes: Routes) -> Routes {
     get,
     path = "/api/v1/rollouts",
     tag = "Questions",
-    params(Filter, Page),
+    params(Filter, Page, At),
     responses(
         (status = 200, description = "A page of rollouts", body = Rollouts),
         NotAnswered,
     ),
 )]
-async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
-    request.answer(questions::rollouts(&app.database, request.question(), &request.page).await)
+async fn rollouts(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, ProblemResponse> {
+    request.answer(questions::rollouts(&app.database, request.question(), &request.page, request.more.at).await)
 }
 
 /// Show the progress of the rollout of a workload, of a version of it, or of a commit
 ///
 /// How many reconcilers are expected to hold it, and how many of them succeeded, failed, are in progress, or are silent: in all environments, and in each.
-/// A host with several reconcilers at such places counts once for each. With `at`: of a workload or a version, for the releases that Kalypso publishes.
+/// A host with several reconcilers at such places counts once for each. With `at`: what was desired and reported then.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}",
@@ -57,11 +57,29 @@ async fn rollout(
     Path(of): Path<String>,
     request: QuestionRequest<At>,
 ) -> Result<Response, ProblemResponse> {
-    let answered = match request.more.at {
-        Some(at) => questions::rollout_at(&app.database, &of, request.question(), at).await,
-        None => questions::rollout(&app.database, &of, request.question()).await,
-    };
-    request.answer(answered)
+    request.answer(questions::rollout(&app.database, &of, request.question(), request.more.at).await)
+}
+
+/// Show the progress of a rollout since it became desired
+///
+/// At most 60 points, at times at which the hub recorded the counts: every ten seconds in the last hour if they changed, and less often before. Reports count from their
+/// arrival on. Releases in platform folders have no points.
+#[utoipa::path(
+    get,
+    path = "/api/v1/rollouts/{of}/curve",
+    tag = "Questions",
+    params(("of" = String, Path, description = "A workload (what of it is desired now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
+    responses(
+        (status = 200, description = "The curve", body = RolloutCurve),
+        NotAnswered,
+    ),
+)]
+async fn rollout_curve(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    request: QuestionRequest<Nothing>,
+) -> Result<Response, ProblemResponse> {
+    request.answer(questions::rollout_curve(&app.database, &of, request.question()).await)
 }
 
 /// List the reconcilers of a rollout, with their rollout states

@@ -1,4 +1,4 @@
-//! The states of reconcilers at an earlier timestamp, one by one. When a reconciler was silent is not known for earlier times.
+//! The states of reconcilers at an earlier timestamp: of few reconcilers one by one, otherwise as the hub recorded them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use hub_api::counts::CountDimension;
 use hub_api::timestamp::Timestamp;
 use model::rollout::Liveness;
 
-use super::super::facts::{self, Fact};
+use super::super::earlier::{self, StatesThen};
+use super::super::facts::Fact;
 use super::super::scope::Scope;
-use super::super::walk::Walk;
 use super::super::{Question, QuestionError};
 use super::dimensions::Dimensions;
+use super::present;
 use super::unit::{Content, Found, Unit, Value};
-use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{Database, DatabaseError, HostId, Transaction};
 
 /// The selected reconcilers at a timestamp.
@@ -24,20 +24,14 @@ pub(super) async fn units(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::read(&mut transaction, question).await?;
     dimensions.check_hosts(&mut transaction, question).await?;
-    // The states of the filter are those at the timestamp.
-    let mut in_any_state = scope.clone();
-    in_any_state.states = None;
-    let walk = Walk::of_scope(&mut transaction, in_any_state, &[]).await?.with_past();
-    let found = walk.page(&mut transaction, None, COUNTED_THEN_MAX + 1).await?;
-    if found.next.is_some() {
-        let message = format!(
-            "for an earlier time, at most {COUNTED_THEN_MAX} reconcilers are counted; select fewer, for example by `workload` or `selector`"
-        );
-        return Err(QuestionError::Wrong { parameter: "at", message });
-    }
-    // A reconciler is on the lane of each place where it was: it counts once.
-    let reconcilers: Vec<_> = found.reconcilers.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
-    let facts = facts::facts(&mut transaction, &reconcilers, Some(at)).await?;
+    let facts = match earlier::states(&mut transaction, &scope, at).await? {
+        StatesThen::Exact(facts) => facts,
+        StatesThen::Recorded(record) if !dimensions.are_of_hosts() => {
+            return present::recorded(transaction, (scope, dimensions), record).await;
+        }
+        StatesThen::Recorded(_) => return Err(earlier::too_many()),
+        StatesThen::Unknown(error) => return Err(error),
+    };
     let mut labels = Vec::new();
     for key in dimensions.host_labels() {
         let hosts = facts.iter().map(|fact| fact.host_id).collect();
@@ -55,9 +49,8 @@ pub(super) async fn units(
         let hosts = dimensions.both().map(|dimension| of_host(dimension, fact));
         unit(fact).map(|unit| Unit { hosts, ..unit })
     });
-    let is_selected = |unit: &Unit| scope.groups.as_ref().is_none_or(|groups| groups.contains(&unit.group_id));
-    let units = units.filter(is_selected).collect();
-    Ok(Found { transaction, scope, units })
+    let units = units.collect();
+    Ok(Found { transaction, scope, units, recorded_on: None })
 }
 
 /// A reconciler at whose place content was desired.

@@ -48,7 +48,7 @@ pub async fn counts(
     for unit in &found.units {
         table.add(&values.pairs(unit), &unit.counts());
     }
-    Ok(table.finish(cut))
+    Ok(CountTable { recorded_on: found.recorded_on, ..table.finish(cut) })
 }
 
 fn limit(parameter: &'static str, given: Option<usize>) -> Result<usize, QuestionError> {

@@ -7,14 +7,17 @@ use hub_api::counts::CountDimension;
 use tokio::sync::SemaphorePermit;
 
 use super::super::counted::{CountedReconcilers, at_groups, counted_alone};
+use super::super::earlier::CountRecord;
 use super::super::reconciler_state::{self, LIVENESS, LivenessNumber, StateNumber};
 use super::super::scope::Scope;
+use super::super::tallies::Tallies;
 use super::super::{Question, QuestionError, conditions};
 use super::dimensions::Dimensions;
 use super::unit::{Content, Found, Unit, Value};
 use crate::limits::COUNTED_BY_PLACE_MAX;
 use crate::store::{
-    ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, Parameters, PlaceGroupId, TallyId, Transaction,
+    ColumnError, ColumnType, Columns, CommitId, Database, DatabaseError, FromRow, Parameters, PlaceGroupId, Rows,
+    TallyId, Transaction,
 };
 
 /// The selected reconcilers.
@@ -37,16 +40,11 @@ async fn of_tallies(
     let (mut transaction, scope) = Scope::of_counts(database, question).await?;
     let mut tallies = tallies(&mut transaction, (&scope, dimensions)).await?;
     if !dimensions.are_of_content() {
-        return Ok(Found { transaction, scope, units: tallies.into_values().collect() });
+        return Ok(Found { transaction, scope, units: tallies.into_values().collect(), recorded_on: None });
     }
-    let (alone, several) = folders(&mut transaction, &tallies).await?;
-    let contents = contents(&mut transaction, alone).await?;
-    for unit in tallies.values_mut() {
-        let content = unit.held.and_then(|held| contents.get(&(unit.group_id, held)));
-        unit.content = content.cloned().unwrap_or_default();
-    }
+    let several = read_contents(&mut transaction, &mut tallies).await?;
     if several.is_empty() {
-        return Ok(Found { transaction, scope, units: tallies.into_values().collect() });
+        return Ok(Found { transaction, scope, units: tallies.into_values().collect(), recorded_on: None });
     }
     let of_several = |unit: &Unit| several.contains(&unit.group_id);
     let reconcilers = at_groups(&mut transaction, Some(&several)).await?;
@@ -60,7 +58,39 @@ async fn of_tallies(
     drop(turn);
     let (split, whole): (BTreeMap<_, _>, BTreeMap<_, _>) = tallies.into_iter().partition(|(_, unit)| of_several(unit));
     let units = whole.into_values().chain(of_counted(counted, &split)).collect();
-    Ok(Found { transaction, scope, units })
+    Ok(Found { transaction, scope, units, recorded_on: None })
+}
+
+/// The reconcilers as the hub recorded them.
+pub(super) async fn recorded(
+    mut transaction: Transaction,
+    (mut scope, dimensions): (Scope, Dimensions<'_>),
+    record: CountRecord,
+) -> Result<Found, QuestionError> {
+    scope.tallies = Tallies::Recorded(record.id);
+    let mut tallies = tallies(&mut transaction, (&scope, dimensions)).await?;
+    if dimensions.are_of_content() && !read_contents(&mut transaction, &mut tallies).await?.is_empty() {
+        let message = "for an earlier time, so many reconcilers of folders of clusters are not counted by versions; select fewer, for example by `workload`";
+        return Err(QuestionError::Wrong { parameter: "at", message: message.to_owned() });
+    }
+    let units = tallies.into_values().collect();
+    Ok(Found { transaction, scope, units, recorded_on: Some(record.recorded_on) })
+}
+
+/// Reads the content that the reconcilers of tallies have at groups with one folder. Returns the groups with several.
+async fn read_contents(
+    transaction: &mut Transaction,
+    tallies: &mut BTreeMap<TallyId, Unit>,
+) -> Result<Vec<PlaceGroupId>, DatabaseError> {
+    let (alone, several) = folders(transaction, tallies).await?;
+    let held = tallies.values().filter_map(|unit| Some((unit.group_id, unit.held?)));
+    let held = held.filter(|(group, _)| alone.contains(group)).collect();
+    let contents = contents(transaction, held).await?;
+    for unit in tallies.values_mut() {
+        let content = unit.held.and_then(|held| contents.get(&(unit.group_id, held)));
+        unit.content = content.cloned().unwrap_or_default();
+    }
+    Ok(several)
 }
 
 /// The reconcilers of tallies by their hosts.
@@ -87,7 +117,7 @@ async fn of_hosts(
     let counted = one_by_one(&mut transaction, (&scope, dimensions), scope.groups.as_deref()).await?;
     drop(turn);
     let units = of_counted(counted, &tallies).collect();
-    Ok(Found { transaction, scope, units })
+    Ok(Found { transaction, scope, units, recorded_on: None })
 }
 
 /// A transaction in which so many reconcilers of a scope may be counted. None: all of them.
@@ -160,23 +190,18 @@ async fn folders(
     Ok((ids(alone), ids(several)))
 }
 
-/// The versions in the content that reconcilers of groups with one folder have, by group and commit.
+/// The versions in the content of groups with one folder, by group and by the commit since which it is desired.
 async fn contents(
     transaction: &mut Transaction,
-    groups: Vec<PlaceGroupId>,
+    held: BTreeSet<(PlaceGroupId, CommitId)>,
 ) -> Result<BTreeMap<(PlaceGroupId, CommitId), Content>, DatabaseError> {
-    if groups.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let sql = format!(
-        "select t.place_group_id, t.held_commit_id, v.config_version, n.version from \
-           (select distinct y.place_group_id, y.held_commit_id from tally y where {} and y.held_commit_id <> 0 and y.reconcilers > 0) as t \
-         join place p on p.place_group_id = t.place_group_id \
-         join place_revision v on v.id = (select max(o.id) from place_revision o where o.place_id = p.id and o.gitops_commit_id = t.held_commit_id) \
-         left join workload_version n on n.id = v.workload_version_id",
-        transaction.dialect().any_int("y.place_group_id", "$1")
-    );
-    let found = transaction.query::<(PlaceGroupId, CommitId, Content)>(&sql, vec![groups.into()]).await?;
+    let mut rows = Rows::new(&[("place_group_id", ColumnType::Int), ("commit_id", ColumnType::Int)]);
+    held.into_iter().for_each(|(group, commit)| rows.push(vec![group.into(), commit.into()]));
+    let statement = "select s.place_group_id, s.commit_id, v.config_version, n.version from source s \
+         join place p on p.place_group_id = s.place_group_id \
+         join place_revision v on v.id = (select max(o.id) from place_revision o where o.place_id = p.id and o.gitops_commit_id = s.commit_id) \
+         left join workload_version n on n.id = v.workload_version_id";
+    let found = transaction.with::<(PlaceGroupId, CommitId, Content)>(rows, statement).await?;
     Ok(found.into_iter().map(|(group, commit, content)| ((group, commit), content)).collect())
 }
 

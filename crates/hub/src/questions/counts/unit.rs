@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, Liveness, ReconcilerState};
 
 use super::super::scope::Scope;
@@ -12,6 +13,8 @@ pub(super) struct Found {
     pub(super) transaction: Transaction,
     pub(super) scope: Scope,
     pub(super) units: Vec<Unit>,
+    /// When the counts were recorded; none if they are exact.
+    pub(super) recorded_on: Option<Timestamp>,
 }
 
 /// The value of a dimension; none for those without a value.

@@ -43,7 +43,7 @@ impl FromRow for TargetValues {
 impl<'a> Values<'a> {
     /// Reads what the values of these reconcilers depend on.
     pub(super) async fn read(
-        Found { transaction, scope, units }: &mut Found,
+        Found { transaction, scope, units, .. }: &mut Found,
         (question, dimensions): (Question<'_>, Dimensions<'a>),
     ) -> Result<Self, QuestionError> {
         let mut values = Self {

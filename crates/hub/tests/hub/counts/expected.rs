@@ -46,7 +46,7 @@ pub(super) fn table(fleet: &Fleet, asked: &Asked) -> CountTable {
         }
     }
     let total = count(&|_| true);
-    CountTable { rows, columns, cells, total, row_count, column_count, other_rows, other_columns }
+    CountTable { rows, columns, cells, total, row_count, column_count, other_rows, other_columns, recorded_on: None }
 }
 
 /// Whether the host and the cluster type of the filter have anything within the reach. Otherwise they are as unknown as any other name.

@@ -99,7 +99,7 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
 async fn ask(carrier: &Carrier, truth: &Truth) {
     let (client, everything) = (&carrier.client, Filter::default());
     let page = Page { cursor: None, limit: Some(1000) };
-    let environments = client.environments(&everything).await.unwrap();
+    let environments = client.environments(&everything, None).await.unwrap();
     let counts: Vec<_> = environments.items.iter().map(|one| (one.name.clone(), one.counts)).collect();
     assert_eq!(counts, truth.environments());
     for (commit, expected) in truth.rollouts() {
@@ -107,7 +107,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
         let counts: Vec<_> = rollout.environments.iter().map(|one| (one.environment.clone(), one.counts)).collect();
         assert_eq!(counts, expected, "{commit}");
     }
-    let drift = client.drift(&everything, &Page::default()).await.unwrap();
+    let drift = client.drift(&everything, &Page::default(), None).await.unwrap();
     let found = (drift.silent, drift.removed_place, drift.unknown_content, drift.unknown_place);
     assert_eq!(found, (truth.silent().len() as i64, truth.unwanted(), 0, 0));
     let silent = client.drift_hosts(DriftKind::Silent, &everything, &page).await.unwrap();

@@ -4,11 +4,17 @@ use hub::questions::compare;
 use hub_api::compare::{Compared, ComparedSide};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::{Fleet, of_application};
 use crate::twins::Ground;
 
-twins![names_that_differ_correspond_by_a_mapping, equal_targets_are_left_out_on_request, invalid_mappings_are_refused];
+twins![
+    names_that_differ_correspond_by_a_mapping,
+    equal_targets_are_left_out_on_request,
+    invalid_mappings_are_refused,
+    an_environment_is_compared_at_two_times
+];
 
 fn side(side: Option<&ComparedSide>) -> String {
     let Some(side) = side else { return "-".to_owned() };
@@ -19,8 +25,11 @@ fn side(side: Option<&ComparedSide>) -> String {
 }
 
 async fn check(fleet: &Fleet, compared: Compared) -> Vec<String> {
-    let compared = Compared { from: "stage".into(), to: "prod".into(), ..compared };
-    let answer = compare(&fleet.database, &compared, &Filter::default(), &Page::default()).await;
+    rows(fleet, &Compared { from: "stage".into(), to: "prod".into(), ..compared }).await
+}
+
+async fn rows(fleet: &Fleet, compared: &Compared) -> Vec<String> {
+    let answer = compare(&fleet.database, compared, &Filter::default(), &Page::default()).await;
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => return vec![error.to_string()],
@@ -75,4 +84,31 @@ async fn invalid_mappings_are_refused(ground: Ground) {
     }
     let said = check(&fleet, Compared { map: Some("a=b,c".into()), ..Compared::default() }).await;
     assert_eq!(said, ["`map`: `c` is not `NAME=NAME` or `WORKLOAD/NAME=NAME`"]);
+}
+
+async fn an_environment_is_compared_at_two_times(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
+    fleet.publish_application("prod", 30, "2.0").await;
+    fleet.publish_platform("prod", 31, "c2").await;
+    fleet.submit(of_application("h-1", 41, 30)).await;
+    let at = |from_at: i64, to_at: Option<i64>| Compared {
+        from: "prod".into(),
+        to: "prod".into(),
+        from_at: Some(Timestamp::from_millis(from_at)),
+        to_at: to_at.map(Timestamp::from_millis),
+        ..Compared::default()
+    };
+    let first = "checkout-prod 1.0 has 1×1.0";
+    let last = "checkout-prod 2.0 has 1×2.0";
+    for (compared, expected) in [
+        (at(25, None), format!("{first} | {last} | 0 same, edge c1→c2")),
+        (at(25, Some(35)), format!("{first} | checkout-prod 2.0 has 1×1.0 | 0 same, edge c1→c2")),
+        (at(25, Some(25)), format!("{first} | {first} | 1 same, ")),
+        // The platform came first.
+        (at(5, None), format!("checkout-prod - has  | {last} | 0 same, edge c1→c2")),
+        (at(0, None), format!("- | {last} | 0 same, edge -→c2")),
+    ] {
+        assert_eq!(rows(&fleet, &compared).await, [expected], "{compared:?}");
+    }
 }

@@ -1,8 +1,12 @@
 //! Many hosts, loaded in bulk: each has a reconciler for the platform and one for a workload.
 
+use std::collections::BTreeMap;
+
 use hub::store::{Database, Dialect};
 use hub::writer::Writer;
+use hub_api::endpoint::Endpoint;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
+use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::hash;
@@ -75,23 +79,57 @@ fn target(environment: &str, number: i64, version: Option<&str>) -> DesiredTarge
     DesiredTarget { workspace, application, workload, name, environment, version, ..DesiredTarget::default() }
 }
 
+/// The content of a branch: the first one, or the second version of the workloads since a timestamp.
+fn publication(environment: &str, role: Role, second: Option<Timestamp>) -> BranchContent {
+    let name = if role == Role::Platform { "type" } else { "app" };
+    let version = (role == Role::Application).then_some(if second.is_some() { "2.0" } else { "1.0" });
+    let tree = Some(hash(if second.is_some() { 8 } else { 7 }));
+    let of = |number| DesiredPlace {
+        tree: tree.clone(),
+        ..place(format!("{name}-{number}"), (role, environment), target(environment, number, version))
+    };
+    BranchContent {
+        repository: format!("https://git.example/{name}"),
+        branch: environment.into(),
+        commit: hash(if second.is_some() { 2 } else { 1 }),
+        committed_on: second.unwrap_or(Timestamp::from_millis(1)),
+        places: (0..KINDS).map(of).collect(),
+        is_complete: true,
+    }
+}
+
+/// The second version of the workloads of an environment.
+pub(super) fn second_version(environment: &str, since: Timestamp) -> BranchContent {
+    publication(environment, Role::Application, Some(since))
+}
+
+/// The report of a host in prod that applied the second version.
+pub(super) fn second_report(host: i64, observed_on: Timestamp) -> Report {
+    let endpoint = format!("app-{}", Member(host).kind());
+    Report {
+        is_waiting: false,
+        host: format!("host-{host}"),
+        reconciler: "app".to_owned(),
+        kind: "flux".to_owned(),
+        endpoint: Some(Endpoint::new("https://git.example/app", "prod", &endpoint).unwrap()),
+        revision: hash(2),
+        tree: None,
+        version: None,
+        workload: None,
+        status: Status::Success,
+        message: String::new(),
+        observed_on,
+        heartbeat: None,
+        labels: BTreeMap::new(),
+    }
+}
+
 /// Loads two environments with cluster types and workloads, and this number of hosts, numbered from 1.
 pub(super) async fn load(database: &Database, hosts: i64) {
     let (ingest, writer) = Writer::start(database.clone());
     for environment in ["prod", "stage"] {
-        for (role, name) in [(Role::Platform, "type"), (Role::Application, "app")] {
-            let version = (role == Role::Application).then_some("1.0");
-            let of =
-                |number| place(format!("{name}-{number}"), (role, environment), target(environment, number, version));
-            let publication = BranchContent {
-                repository: format!("https://git.example/{name}"),
-                branch: environment.into(),
-                commit: hash(1),
-                committed_on: Timestamp::from_millis(1),
-                places: (0..KINDS).map(of).collect(),
-                is_complete: true,
-            };
-            ingest.publish(publication).await.unwrap();
+        for role in [Role::Platform, Role::Application] {
+            ingest.publish(publication(environment, role, None)).await.unwrap();
         }
     }
     drop(ingest);
@@ -115,7 +153,7 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
     let label = |key: &str, value: &str, of: &str| {
         format!("insert into host_label (host_id, key, value) select id, '{key}', {value} from host where {of}")
     };
-    vec![
+    let mut statements = vec![
         format!(
             "insert into host (id, name, created_on) with recursive n(i) as (select 1 union all select i + 1 from n where i < {hosts}) \
              select i, 'host-' || i, {at} from n"
@@ -148,5 +186,10 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
          where status <> 2 or is_silent <> 0"
             .to_owned(),
         "analyze".to_owned(),
-    ]
+    ];
+    if dialect == Dialect::Postgres {
+        let next = |table: &str| format!("select setval('{table}_id_seq', (select max(id) from {table}))");
+        statements.extend(["host", "reconciler", "deployment"].map(next));
+    }
+    statements
 }

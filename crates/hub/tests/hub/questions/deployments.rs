@@ -115,7 +115,7 @@ async fn unknown_labels_are_reported_with_similar_ones(ground: Ground) {
     let expected = "there is no deployment target with label `purpose=prd`; did you mean `purpose=prod`?";
     assert_eq!(said(unknown.clone()).await, expected);
     for filter in [hosts("number=3"), unknown] {
-        assert!(environments(&fleet.database, &filter).await.is_err());
+        assert!(environments(&fleet.database, &filter, None).await.is_err());
         assert!(environment_targets(&fleet.database, &filter, &Page::default(), None).await.is_err());
         assert!(rollout_hosts(&fleet.database, WORKLOAD, &filter, &Page::default()).await.is_err());
     }

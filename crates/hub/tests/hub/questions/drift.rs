@@ -25,7 +25,7 @@ async fn oldest_drift_comes_first(ground: Ground) {
     fleet.submit(Report { status: Status::Failure, ..of_folder("h-1", "edge", 20, 1) }).await;
     fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default(), None).await.unwrap();
     let lines = answer.items.iter().map(|row| {
         let commit = row.commit.trim_start_matches('0');
         format!("{} {commit} {} failed {} outdated", row.environment, row.counts.failed, row.counts.outdated)
@@ -43,12 +43,12 @@ async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.submit(of_application("knows-more", 21, 99)).await;
     fleet.submit(Report { endpoint: None, ..of_application("nowhere", 21, 11) }).await;
-    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default(), None).await.unwrap();
     assert_eq!((answer.unknown_content, answer.removed_place, answer.unknown_place), (1, 0, 1));
     assert_eq!(listed(&fleet, DriftKind::UnknownContent).await, ["knows-more"]);
     assert_eq!(listed(&fleet, DriftKind::UnknownPlace).await, ["nowhere"]);
     fleet.remove_application("prod", 30).await;
-    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default(), None).await.unwrap();
     assert_eq!((answer.unknown_content, answer.removed_place), (0, 1));
     assert_eq!(listed(&fleet, DriftKind::RemovedPlace).await, ["knows-more"]);
 }
@@ -68,7 +68,7 @@ async fn missed_heartbeat_makes_a_reconciler_silent(ground: Ground) {
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);
-    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default(), None).await.unwrap();
     assert_eq!((answer.silent, answer.counts.succeeded, answer.counts.succeeded_but_silent), (1, 2, 1));
     assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
 }

@@ -33,7 +33,7 @@ async fn totals_are_by_role(ground: Ground) {
     fleet.submit(Report { status: Status::Failure, ..of_application("h-1", 21, 11) }).await;
     fleet.submit(Report { status: Status::InProgress, ..of_application("h-2", 21, 11) }).await;
     fleet.submit(of_application("h-3", 21, 7)).await;
-    let answer = environments(&fleet.database, &Filter::default()).await.unwrap();
+    let answer = environments(&fleet.database, &Filter::default(), None).await.unwrap();
     let prod = &answer.items[0];
     assert_eq!((prod.name.as_str(), prod.targets, prod.cluster_types), ("prod", 1, 1));
     assert_eq!(counts(&prod.platform), "1 of 1, 0 failed, 0 in progress, 0 outdated");
@@ -53,9 +53,9 @@ async fn environments_have_the_last_published_order(ground: Ground) {
         (&["test", "dev"], ["test", "dev", "prod", "stage"]),
     ] {
         ingest.update_desired(DesiredUpdate::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
-        let names = environments(&fleet.database, &Filter::default()).await.unwrap();
+        let names = environments(&fleet.database, &Filter::default(), None).await.unwrap();
         assert_eq!(names.items.into_iter().map(|one| one.name).collect::<Vec<_>>(), expected);
-        let names = rollout(&fleet.database, WORKLOAD, &Filter::default()).await.unwrap().environments;
+        let names = rollout(&fleet.database, WORKLOAD, &Filter::default(), None).await.unwrap().environments;
         assert_eq!(names.into_iter().map(|one| one.environment).collect::<Vec<_>>(), expected);
     }
 }
@@ -118,7 +118,7 @@ async fn of_two_types(ground: &Ground) -> Fleet {
 async fn totals_of_some_hosts_are_counted(ground: Ground) {
     let fleet = of_two_types(&ground).await;
     let of = async |filter: &Filter| {
-        let answer = environments(&fleet.database, filter).await.unwrap();
+        let answer = environments(&fleet.database, filter, None).await.unwrap();
         let targets = environment_targets(&fleet.database, filter, &Page::default(), None).await.unwrap();
         let rows: Vec<_> = targets.items.iter().map(row).collect();
         (counts(&answer.items[0].applications), rows.join("; "))
@@ -143,6 +143,6 @@ async fn totals_of_some_hosts_are_counted(ground: Ground) {
 async fn totals_by_status_are_refused(ground: Ground) {
     let fleet = of_two_types(&ground).await;
     let filter = Filter { status: Some("failed".into()), ..Filter::default() };
-    let error = environments(&fleet.database, &filter).await.unwrap_err().to_string();
+    let error = environments(&fleet.database, &filter, None).await.unwrap_err().to_string();
     assert!(error.starts_with("`status`: totals are by status already"), "{error}");
 }

@@ -57,7 +57,7 @@ async fn check(database: &Database, filter: Filter, (is, reconcilers): (impl Fn(
     let (counts, of_these_silent) = questions::totals(database, &filter).await.unwrap();
     assert_eq!((parts(&counts), of_these_silent), (expected.clone(), silent), "{filter:?}");
     let mut sum = Counts::default();
-    for environment in questions::environments(database, &filter).await.unwrap().items {
+    for environment in questions::environments(database, &filter, None).await.unwrap().items {
         add(&mut sum, &environment.counts);
     }
     assert_eq!(parts(&sum), expected, "{filter:?}");
@@ -80,7 +80,7 @@ async fn check(database: &Database, filter: Filter, (is, reconcilers): (impl Fn(
         table.rows.iter().for_each(|row| add(&mut sum, &row.counts));
         assert_eq!(parts(&sum), expected, "{filter:?} by {dimension}");
     }
-    let drift = questions::drift(database, &filter, &Page::default()).await.unwrap();
+    let drift = questions::drift(database, &filter, &Page::default(), None).await.unwrap();
     assert_eq!((parts(&drift.counts), drift.silent), (expected, silent), "{filter:?}");
 }
 
@@ -140,11 +140,11 @@ async fn lists_agree(database: &Database) {
 
 async fn rollouts_agree(database: &Database) {
     let of_workload = |member: Member| member.is_gold() && member.kind() == 0;
-    let rollout = questions::rollout(database, "w-0@1.0", &filter("tier=gold")).await.unwrap();
+    let rollout = questions::rollout(database, "w-0@1.0", &filter("tier=gold"), None).await.unwrap();
     assert_eq!(parts(&rollout.counts), truth(of_workload, 1).0);
     let prod = rollout.environments.iter().find(|environment| environment.environment == "prod").unwrap();
     assert!(prod.attention.len() == 20 && prod.attention.iter().all(|row| row.target.is_some()));
-    let list = questions::rollouts(database, &filter("tier=gold"), &Page::default()).await.unwrap();
+    let list = questions::rollouts(database, &filter("tier=gold"), &Page::default(), None).await.unwrap();
     let mut sum = Counts::default();
     list.items.iter().for_each(|rollout| add(&mut sum, &rollout.counts));
     assert_eq!(parts(&sum), truth(Member::is_gold, 2).0);

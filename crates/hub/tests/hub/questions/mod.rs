@@ -12,6 +12,7 @@ mod many;
 mod place_folders;
 mod place_states;
 mod plans;
+mod recorded;
 mod releases;
 mod renamed_places;
 mod rollouts;
@@ -32,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         many::trials(),
         place_states::trials(),
         plans::trials(),
+        recorded::trials(),
         releases::trials(),
         renamed_places::trials(),
         rollouts::trials(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::questions::{EarlierNames, Question, compare, deployments, history, rollout, rollout_at, rollout_hosts};
+use hub::questions::{EarlierNames, Question, compare, deployments, history, rollout, rollout_hosts};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::compare::Compared;
@@ -293,11 +293,8 @@ impl Fleet {
         let known: BTreeSet<_> = self.states.iter().flat_map(State::values).map(|content| content.release).collect();
         for release in known.into_iter().map(Some).chain([None]) {
             let of = release.map_or_else(|| self.workload(), |release| format!("{}@{release}", self.workload()));
-            let answer = match at {
-                None => rollout(database, &of, &Filter::default()).await,
-                Some(at) => rollout_at(database, &of, &Filter::default(), Timestamp::from_millis(at)).await,
-            };
-            let answer = answer.unwrap();
+            let then = at.map(Timestamp::from_millis);
+            let answer = rollout(database, &of, &Filter::default(), then).await.unwrap();
             let (hosts, [superseded, elsewhere, pinned]) = self.count(release, at);
             let row = answer.environments.first().cloned().unwrap_or_default();
             let count = |state: &str| hosts.values().filter(|one| **one == state).count() as i64;
@@ -468,7 +465,7 @@ async fn a_release_with_several_keys_is_found_by_each_version(ground: Ground) {
     let fleet = small(1, &[("tag=2.4.0,version=2.4.0-1", false)]);
     Fleet { hosts: vec![host("berlin", 0)], ..fleet }.publish(&ingest).await;
     let ask = async |of: &str| {
-        let answer: Result<Rollout, _> = rollout(&ground.database, of, &Filter::default()).await;
+        let answer: Result<Rollout, _> = rollout(&ground.database, of, &Filter::default(), None).await;
         answer.map_or_else(|error| error.to_string(), |answer| format!("{} there", answer.counts.succeeded))
     };
     for version in ["2.4.0", "2.4.0-1", "tag=2.4.0,version=2.4.0-1"] {
@@ -499,7 +496,7 @@ async fn a_place_that_returns_to_earlier_content_has_its_release_again(ground: G
     };
     ingest.publish(publication).await.unwrap();
     Fleet { states: Vec::new(), hosts, ..fleet }.publish(&ingest).await;
-    let answer = rollout(&ground.database, "portal-1@2.3.0", &Filter::default()).await.unwrap();
+    let answer = rollout(&ground.database, "portal-1@2.3.0", &Filter::default(), None).await.unwrap();
     assert_eq!((answer.counts.succeeded, answer.counts.outdated, answer.done), (1, 1, false));
     let page = deployments(&ground.database, &Filter::default(), &Page::default(), None).await.unwrap();
     assert_eq!(page.items.len(), 2);
@@ -530,7 +527,7 @@ async fn a_token_of_one_workspace_gets_no_messages_about_a_whole_cluster(ground:
         assert_eq!(messages(events).collect::<Vec<_>>(), [("berlin".to_owned(), message.map(str::to_owned))]);
         let of = "portal-1@2.3.0";
         let listed = rollout_hosts(&ground.database, of, question, &Page::default()).await.unwrap().items;
-        let answer = rollout(&ground.database, of, question).await.unwrap();
+        let answer = rollout(&ground.database, of, question, None).await.unwrap();
         let attention = answer.environments.into_iter().flat_map(|one| one.attention);
         for row in rows.into_iter().chain(listed).chain(attention) {
             assert_eq!((row.host.as_str(), row.message.as_deref()), ("berlin", message));
@@ -544,9 +541,9 @@ async fn a_pin_without_a_change_of_content_is_counted_apart(ground: Ground) {
     Fleet { hosts: vec![host("berlin", 0)], ..fleet }.publish(&ingest).await;
     let next = small(2, &[("2.4.0", false)]);
     Fleet { hosts: vec![host("chicago", 0)], ..next }.publish(&ingest).await;
-    let answer = rollout(&ground.database, "portal-1", &Filter::default()).await.unwrap();
+    let answer = rollout(&ground.database, "portal-1", &Filter::default(), None).await.unwrap();
     let row = &answer.environments[0];
     assert_eq!((row.counts.succeeded, row.pinned, answer.done), (1, 1, true));
-    let of_version = rollout(&ground.database, "portal-1@2.3.0", &Filter::default()).await.unwrap();
+    let of_version = rollout(&ground.database, "portal-1@2.3.0", &Filter::default(), None).await.unwrap();
     assert_eq!((of_version.counts.succeeded, of_version.environments[0].pinned), (1, 0));
 }

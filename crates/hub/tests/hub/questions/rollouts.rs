@@ -43,13 +43,13 @@ async fn half(ground: &Ground) -> Fleet {
 async fn a_commit_and_its_version_are_the_same_rollout(ground: Ground) {
     let fleet = half(&ground).await;
     for of in [hash(12), format!("prod@sha1:{}", hash(12)), "2.0".to_owned()] {
-        let answer = rollout(&fleet.database, &of, &Filter::default()).await.unwrap();
+        let answer = rollout(&fleet.database, &of, &Filter::default(), None).await.unwrap();
         assert_eq!(counts(&answer.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated", "{of}");
         let attention: Vec<_> = answer.environments[0].attention.iter().map(|row| row.host.as_str()).collect();
         assert_eq!((answer.environments[0].environment.as_str(), attention), ("prod", vec!["h-3"]));
         assert!(!answer.done && answer.superseded == 0);
     }
-    let error = rollout(&fleet.database, "3.0", &Filter::default()).await.unwrap_err();
+    let error = rollout(&fleet.database, "3.0", &Filter::default(), None).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no workload, version or commit `3.0`");
 }
 
@@ -66,7 +66,7 @@ async fn workload_rollout_covers_its_desired_versions(ground: Ground) {
     let fleet = half(&ground).await;
     fleet.publish_application("stage", 13, "2.1").await;
     for of in [WORKLOAD, &format!("store/{WORKLOAD}"), &format!("store-team/store/{WORKLOAD}")] {
-        let answer = rollout(&fleet.database, of, &Filter::default()).await.unwrap();
+        let answer = rollout(&fleet.database, of, &Filter::default(), None).await.unwrap();
         assert_eq!(counts(&answer.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated", "{of}");
         assert_eq!(environments(&answer), ["prod [2.0] [] 4", "stage [2.1] [] 0"]);
         assert!(matches!(answer.what, RolloutOf::Workload { workload, .. } if workload == WORKLOAD));
@@ -77,15 +77,16 @@ async fn version_rollout_names_environments_with_another_version(ground: Ground)
     let fleet = half(&ground).await;
     fleet.publish_application("stage", 13, "2.1").await;
     let of = async |version: &str| {
-        let answer = rollout(&fleet.database, &format!("{WORKLOAD}@{version}"), &Filter::default()).await.unwrap();
+        let answer =
+            rollout(&fleet.database, &format!("{WORKLOAD}@{version}"), &Filter::default(), None).await.unwrap();
         environments(&answer)
     };
     assert_eq!(of("2.0").await, ["prod [2.0] [] 4", "stage [] [2.1] 0"]);
     assert_eq!(of("1.0").await, ["prod [1.0] [2.0] 4", "stage [] [2.1] 0"]);
     let filter = Filter { environment: Some("stage".into()), ..Filter::default() };
-    let answer = rollout(&fleet.database, "2.0", &filter).await.unwrap();
+    let answer = rollout(&fleet.database, "2.0", &filter, None).await.unwrap();
     assert_eq!(environments(&answer), ["stage [] [2.1] 0"]);
-    let error = rollout(&fleet.database, &format!("{WORKLOAD}@9"), &Filter::default()).await.unwrap_err();
+    let error = rollout(&fleet.database, &format!("{WORKLOAD}@9"), &Filter::default(), None).await.unwrap_err();
     let said = format!("there is no workload, version or commit `{WORKLOAD}@9`; did you mean `{WORKLOAD}@2.1`, `");
     assert!(error.to_string().starts_with(&said), "{error}");
 }
@@ -96,7 +97,7 @@ async fn ambiguous_names_are_refused_with_the_alternatives(ground: Ground) {
     fleet.publish_workload("2.0", 14, "7").await;
     let answer_of = async |of: &str, workload: Option<&str>| {
         let filter = Filter { workload: workload.map(str::to_owned), ..Filter::default() };
-        rollout(&fleet.database, of, &filter).await.map_or_else(|error| error.to_string(), |answer| answer.of)
+        rollout(&fleet.database, of, &filter, None).await.map_or_else(|error| error.to_string(), |answer| answer.of)
     };
     let ways = format!("`store-team/store/2.0`, `cart@2.0`, `{WORKLOAD}@2.0`");
     assert_eq!(answer_of("2.0", None).await, format!("`2.0` is ambiguous: {ways}"));
@@ -122,15 +123,15 @@ async fn rollout_hosts_are_listed_by_state(ground: Ground) {
 
 async fn finished_rollout_counts_superseded_reconcilers(ground: Ground) {
     let fleet = half(&ground).await;
-    let answer = rollout(&fleet.database, "1.0", &Filter::default()).await.unwrap();
+    let answer = rollout(&fleet.database, "1.0", &Filter::default(), None).await.unwrap();
     assert_eq!(counts(&answer.counts), "1 of 4, 0 failed, 0 in progress, 3 outdated");
     assert_eq!(answer.superseded, 4);
     let desired = |answer: &Rollout| answer.environments.iter().map(|one| one.desired).collect::<Vec<_>>();
     assert_eq!(desired(&answer), [false]);
-    let now = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
+    let now = rollout(&fleet.database, "2.0", &Filter::default(), None).await.unwrap();
     assert_eq!((desired(&now), now.superseded), (vec![true], 0));
     fleet.remove_application("prod", 40).await;
-    let removed = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
+    let removed = rollout(&fleet.database, "2.0", &Filter::default(), None).await.unwrap();
     assert_eq!(desired(&removed), [false]);
 }
 
@@ -139,7 +140,7 @@ async fn the_newest_rollouts_come_first(ground: Ground) {
     let mut page = Page { limit: Some(2), cursor: None };
     let mut rows = Vec::new();
     loop {
-        let answer = rollouts(&fleet.database, &Filter::default(), &page).await.unwrap();
+        let answer = rollouts(&fleet.database, &Filter::default(), &page, None).await.unwrap();
         rows.extend(answer.items.iter().map(|row| {
             let versions: Vec<_> = row.versions.iter().map(|version| version.version.as_str()).collect();
             format!("{} {} {}", row.commit.trim_start_matches('0'), versions.join(","), row.counts.succeeded)
@@ -154,10 +155,10 @@ async fn the_newest_rollouts_come_first(ground: Ground) {
 
 async fn commit_prefixes_are_accepted(ground: Ground) {
     let fleet = half(&ground).await;
-    let error = rollout(&fleet.database, "000000", &Filter::default()).await.unwrap_err().to_string();
+    let error = rollout(&fleet.database, "000000", &Filter::default(), None).await.unwrap_err().to_string();
     assert_eq!(error, "there is no workload, version or commit `000000`");
     let digits = &hash(12)[..40];
-    assert!(rollout(&fleet.database, digits, &Filter::default()).await.is_ok());
+    assert!(rollout(&fleet.database, digits, &Filter::default(), None).await.is_ok());
 }
 
 async fn microsofts_deployment_state_is_answered(ground: Ground) {

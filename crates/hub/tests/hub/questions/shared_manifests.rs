@@ -1,6 +1,6 @@
 //! A folder of manifests that targets of several environments share.
 
-use hub::questions::{compare, deployments, rollout, rollout_at};
+use hub::questions::{compare, deployments, rollout};
 use hub::server::shared_manifests::{SharedManifests, SharingTarget, find};
 use hub::writer::Writer;
 use hub_api::compare::{Compared, ComparedSide};
@@ -83,7 +83,7 @@ async fn environments_that_share_manifests_are_counted_separately(ground: Ground
         ("2.4.0", ["dev 1 of 1, 0 elsewhere", "prod 0 of 0, 1 elsewhere"]),
         ("2.3.0", ["dev 0 of 0, 1 elsewhere", "prod 1 of 1, 0 elsewhere"]),
     ] {
-        let answer = rollout(&ground.database, &format!("portal@{version}"), &Filter::default()).await.unwrap();
+        let answer = rollout(&ground.database, &format!("portal@{version}"), &Filter::default(), None).await.unwrap();
         let line = |one: &EnvironmentRollout| {
             format!(
                 "{} {} of {}, {} elsewhere",
@@ -112,9 +112,8 @@ async fn environments_that_share_manifests_are_counted_separately(ground: Ground
     };
     let sides: Vec<_> = answer.items.iter().map(|row| [side(row.from.as_ref()), side(row.to.as_ref())]).collect();
     assert_eq!(sides, [[Some(("2.4.0".to_owned(), 1, 1)), Some(("2.3.0".to_owned(), 1, 1))]]);
-    let then = rollout_at(&ground.database, "portal@2.4.0", &Filter::default(), Timestamp::from_millis(160_000))
-        .await
-        .unwrap();
+    let at = Some(Timestamp::from_millis(160_000));
+    let then = rollout(&ground.database, "portal@2.4.0", &Filter::default(), at).await.unwrap();
     assert_eq!((then.counts.expected, then.counts.succeeded), (1, 1));
 }
 

@@ -135,8 +135,9 @@ impl Life {
                 self.hub.deliver(sent)?;
             }
             if screen.is_seen() {
-                screen
-                    .show(&status::environments(&self.asked.ask(self.asked.client.environments(&Filter::default()))?));
+                screen.show(&status::environments(
+                    &self.asked.ask(self.asked.client.environments(&Filter::default(), None))?,
+                ));
                 std::thread::sleep(PACE.saturating_sub(frame.elapsed()));
             }
         }
