@@ -29,13 +29,18 @@ const SENT: Duration = Duration::from_secs(10);
 type Path = fn(i64, Size) -> String;
 
 /// The pages, each with its name.
-const PAGES: [(&str, Path); 14] = [
+const PAGES: [(&str, Path); 20] = [
     ("overview", |_, _| String::new()),
+    ("overview, as recorded", |_, _| format!("?at={LATEST}")),
     ("environment, workloads by cluster types", |_, _| "environments/prod".to_owned()),
     ("environment, targets by states", |_, _| "environments/prod?rows=target&columns=state".to_owned()),
     ("environment, one workload", |number, _| {
         format!("environments/prod?workload=workload-{}&rows=target", number % 20)
     }),
+    ("environment, workloads by regions of hosts", |_, _| "environments/prod?columns=hostLabel:region".to_owned()),
+    ("environment, as recorded", |_, _| format!("environments/prod?at={LATEST}")),
+    ("workload", |number, _| format!("workloads/workload-{}?workspace=team-{}", number % 20, number % 5)),
+    ("cluster type", |number, _| format!("places/type-{}?environment=prod", number % 300)),
     ("targets of an environment", |_, _| "environments/prod/targets".to_owned()),
     ("hosts", |_, _| "deployments".to_owned()),
     ("hosts that failed", |_, _| "deployments?status=failed&environment=prod".to_owned()),
@@ -43,10 +48,14 @@ const PAGES: [(&str, Path); 14] = [
     ("rollouts", |_, _| "rollouts".to_owned()),
     ("rollout of a commit", |number, _| format!("rollouts/{}", fleet::commit(1 + number % 4))),
     ("drift", |_, _| "drift".to_owned()),
+    ("drift, as recorded", |_, _| format!("drift?at={LATEST}")),
     ("history", |_, _| "history".to_owned()),
     ("comparison of two environments", |_, _| "compare?from=stage&to=prod".to_owned()),
     ("search", |number, size| format!("search?q=host-{}", 1 + (number * 7_919) % size.hosts)),
 ];
+
+/// A time after all records of counts: pages at this time show the latest one.
+const LATEST: &str = "2100-01-01T00:00:00Z";
 
 /// What was measured of a page.
 struct PageFigures {
