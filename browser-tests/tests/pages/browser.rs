@@ -164,6 +164,33 @@ async fn a_page_without_its_hub_keeps_what_it_shows_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_whose_session_ended_keeps_what_it_shows_and_leads_to_sign_in_and_back() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    let path = "/deployments?environment=prod&workload=till";
+    browser.driver.goto(site.url(path)).await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await.unwrap();
+    let page = browser.driver.window().await.unwrap();
+    let other = browser.driver.new_tab().await.unwrap();
+    browser.driver.switch_to_window(other).await.unwrap();
+    browser.driver.goto(site.url("/account")).await.unwrap();
+    browser.driver.find(By::Css("[formaction='/sign-out/everywhere']")).await.unwrap().click().await.unwrap();
+    browser.wait_for("location.pathname === '/sign-in'").await.unwrap();
+    browser.driver.switch_to_window(page).await.unwrap();
+    let names = super::Names { host: "prod-11".to_owned(), ..super::Names::new("shop", "till", 1) };
+    site.report(&names, "prod", "success").await;
+    browser.wait_for("document.querySelector('#live').textContent === 'signed out: sign in'").await.unwrap();
+    assert_eq!(browser.value("document.querySelectorAll('main [data-key]').length").await.unwrap(), 2);
+    browser.driver.find(By::Css("#live a")).await.unwrap().click().await.unwrap();
+    browser.wait_for("location.pathname === '/sign-in' && document.readyState === 'complete'").await.unwrap();
+    let token = site.token("reader again", Scope::Read(Reach::ALL)).await;
+    browser.driver.find(By::Id("token")).await.unwrap().send_keys(token).await.unwrap();
+    browser.press("\u{e007}").await.unwrap();
+    browser.wait_for(&format!("location.pathname + location.search === '{path}'")).await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ten_tabs_share_one_stream_of_events() {
     let site = company().await;
     let Some(browser) = signed_in(&site).await else { return };

@@ -14,16 +14,25 @@ let timer = 0;
 let fetchedAt = 0;
 let shownAt = new Date();
 let failing = false;
+/** Whether the session of the reader has ended: pages lead to sign-in. */
+let isSignedOut = false;
 /** What is known of the stream of events: "wait", "open" or "lost". */
 let stream = "wait";
 let localize = () => {};
 
 const state = document.querySelector("#live");
 
+/** Shows a text: alone, on a button that acts, or as a link to an address. */
 function say(text, act) {
   if (!state) return;
-  state.classList.toggle("stale", failing);
-  if (act) {
+  state.classList.toggle("stale", failing || isSignedOut);
+  if (typeof act === "string") {
+    // It is written once, so that it keeps the focus.
+    if (state.querySelector("a")?.href === new URL(act, location).href) return;
+    const link = document.createElement("a");
+    Object.assign(link, { href: act, textContent: text });
+    state.replaceChildren(link);
+  } else if (act) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = text;
@@ -36,7 +45,8 @@ function say(text, act) {
 
 function show() {
   const changes = pending === 1 ? "1 change: show" : `${pending} changes: show`;
-  if (failing) say(`out of date since ${shownAt.toLocaleTimeString()}`);
+  if (isSignedOut) say("signed out: sign in", `/sign-in?return=${encodeURIComponent(location.pathname + location.search)}`);
+  else if (failing) say(`out of date since ${shownAt.toLocaleTimeString()}`);
   else if (isPaused) say(pending ? `paused, ${changes}` : "paused", () => pending ? update(true) : pause());
   else if (pending && isHeld()) say(changes, () => update(true));
   else say({ wait: "connecting", open: "live", lost: "updated every 15 s" }[stream]);
@@ -57,8 +67,10 @@ function isHeld() {
 /** The order of the rows of a page. */
 const order = (root) => [...root.querySelectorAll("[data-key]")].map((row) => row.dataset.key).join("\n");
 
+/** The page as it is now. None: the reader has to sign in, which is the only redirect of a page. */
 async function load() {
-  const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
+  const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
+  if (response.type === "opaqueredirect") return null;
   if (response.status >= 500) throw new Error(response.statusText);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   // A page that did not change comes from the browser's store, with the time of this answer.
@@ -69,16 +81,21 @@ async function load() {
 }
 
 async function update(isAsked = false) {
+  clearTimeout(timer);
   timer = 0;
   fetchedAt = Date.now();
   let page;
   try {
     page = await load();
     failing = false;
+    isSignedOut = !page;
   } catch {
     failing = true;
+  }
+  if (failing || isSignedOut) {
     show();
-    timer = setTimeout(update, RETRY_MS);
+    // The hub may answer again, and the reader may sign in elsewhere.
+    timer = setTimeout(update, failing ? RETRY_MS : POLL_MS);
     return;
   }
   const [own, next] = [document.querySelector("main"), page.querySelector("main")];
@@ -158,7 +175,11 @@ function poll() {
 export function follow(localized) {
   localize = localized;
   document.addEventListener("kalypso:pause", pause);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && pending) schedule(); });
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    if (isSignedOut) update();
+    else if (pending) schedule();
+  });
   document.addEventListener("pointerout", () => { if (pending && !isHeld()) schedule(); });
   if (isPast) return;
   if (document.querySelector("[data-retry]")) setTimeout(() => location.reload(), RETRY_MS);
