@@ -32,8 +32,10 @@ pub async fn rollout_curve(
     }
     let resolved = ResolvedRollout::resolve(&mut transaction, (of, None), question).await?;
     let since = resolved.subject.since(&mut transaction, &scope).await?.into_values().min();
-    check_reach((&scope, of), since.is_none())?;
     let Some(since) = since else {
+        let released = resolved.released(&mut transaction).await?;
+        let is_out_of_reach = released.is_none_or(|released| released.groups(&scope).is_empty());
+        check_reach((&scope, of), is_out_of_reach)?;
         return Ok(RolloutCurve { of: of.to_owned(), ..RolloutCurve::default() });
     };
     let records = spread(records(&mut transaction, since).await?, CURVE_POINTS_MAX);
