@@ -7,6 +7,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, ReconcilerState};
 
 use crate::address::Address;
+use crate::text::utc;
 
 /// A table of a page.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +108,7 @@ pub(crate) struct Moment {
 impl Moment {
     /// A time, seen from another.
     pub(crate) fn new(at: Timestamp, now: Timestamp) -> Self {
-        Self { utc: at.whole_seconds().to_string().replace(".000Z", "Z"), age: age(at, now) }
+        Self { utc: utc(at.whole_seconds()), age: age(at, now) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use hub_api::timestamp::Timestamp;
+
 /// A text in which characters that change the direction of text, or are not visible, are written as escapes. Line breaks and tabs stay.
 pub(crate) fn visible(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
@@ -28,6 +30,11 @@ fn is_hidden(character: char) -> bool {
 /// The first digits of the id of a commit, or another revision: enough to recognize it.
 pub(crate) fn short(revision: &str) -> String {
     revision.chars().take(10).collect()
+}
+
+/// A time as text, without milliseconds that are zero.
+pub(crate) fn utc(at: Timestamp) -> String {
+    at.to_string().replace(".000Z", "Z")
 }
 
 /// A number with its noun: `1 assignment`, `2 assignments`.

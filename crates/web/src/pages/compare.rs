@@ -12,6 +12,7 @@ use hub_api::timestamp::{Timestamp, TimestampError};
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::refusal::Refusal;
+use crate::text::utc;
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
@@ -36,10 +37,21 @@ impl Comparison {
         let Compared { from, to, from_at, to_at, .. } = &self.0;
         let at = |name: &str, at: Option<Timestamp>| match at {
             _ if from_at == to_at => name.to_owned(),
-            Some(at) => format!("{name} at {at}"),
+            Some(at) => format!("{name} at {}", utc(at)),
             None => format!("{name} now"),
         };
         [at(from, *from_at), at(to, *to_at)]
+    }
+
+    /// What the headings of columns say behind their names: for one environment, which time they are about.
+    fn ends(&self) -> [String; 2] {
+        let Compared { from, to, from_at, to_at, .. } = &self.0;
+        match (from == to, from_at, to_at) {
+            (true, Some(_), None) => ["then", "now"].map(str::to_owned),
+            (true, None, Some(_)) => ["now", "then"].map(str::to_owned),
+            (true, ..) => ["first", "second"].map(|number| format!("at the {number} time")),
+            (false, ..) => [from, to].map(|name| format!("in {name}")),
+        }
     }
 }
 
@@ -49,8 +61,8 @@ impl List for Comparison {
     const FILTER: &'static [&'static str] = &["fromAt", "toAt", "workspace", "workload", "target"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        let of = |name: &str, what: &str| Cow::Owned(format!("{what} in {name}"));
-        let sides = self.names().map(|name| [of(&name, "Version"), of(&name, "As desired")]);
+        let of = |end: &str, what: &str| Cow::Owned(format!("{what} {end}"));
+        let sides = self.ends().map(|end| [of(&end, "Version"), of(&end, "As desired")]);
         let names = list::columns(&["Workload", "Target"]).into_iter().chain(sides.into_iter().flatten());
         names.chain(list::columns(&["Configuration"])).collect()
     }
@@ -73,8 +85,8 @@ impl List for Comparison {
         };
         Ok(Head {
             title: format!("{from} and {to}"),
-            about: "What is desired in each of the two environments, target by target.",
-            empty: "The two environments have no deployment targets.",
+            about: "What is desired on each of the two sides, and how many reconcilers hold it, target by target.",
+            empty: "There are no deployment targets.",
             links: vec![link],
             share: None,
             curve: None,
