@@ -233,6 +233,11 @@ pub(crate) fn at(text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
     text.map(|text| times::timestamp("--at", text)).transpose()
 }
 
+/// A line that says when the hub recorded the counts of an answer. Nothing if they are exact.
+pub(crate) fn recorded(on: Option<Timestamp>) -> String {
+    on.map_or_else(String::new, |on| format!("the counts are those that the hub recorded at {on}\n"))
+}
+
 /// The time since a timestamp, in one unit: `5 min ago`.
 pub(crate) fn ago(moment: Option<Timestamp>, now: Timestamp) -> String {
     moment.map_or_else(|| "-".to_owned(), |moment| format!("{} ago", length(now.since(moment))))

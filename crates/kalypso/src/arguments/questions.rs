@@ -157,7 +157,7 @@ pub(crate) struct RolloutStatus {
     /// List the reconcilers in these states: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
-    /// The state at that time, of a workload or a version in the releases that Kalypso published: a timestamp, a date, or a time ago such as 2h
+    /// The state at that time: a timestamp, a date, or a time ago such as 2h
     #[arg(long, value_name = "TIME", requires = "of", conflicts_with_all = ["status", "host", "selector"])]
     pub(crate) at: Option<String>,
     /// The maximum number of hosts in the list
@@ -199,10 +199,14 @@ pub(crate) struct RolloutWait {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso rollout list -e prod")]
+  kalypso rollout list -e prod
+  kalypso rollout list -e prod --at 12h    how far they were then")]
 pub(crate) struct RolloutList {
     #[command(flatten)]
     pub(crate) filter: Filtering,
+    /// The rollouts and their progress at that time: a timestamp, a date, or a time ago such as 2h
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
     /// The maximum number of rollouts
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
     pub(crate) limit: usize,
@@ -286,6 +290,9 @@ pub(crate) struct Drift {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
+    /// The drift at that time: a timestamp, a date, or a time ago such as 2h
+    #[arg(long, value_name = "TIME", conflicts_with = "kind")]
+    pub(crate) at: Option<String>,
     /// The maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,

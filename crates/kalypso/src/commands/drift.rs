@@ -24,9 +24,13 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
         return Ok(Exit::Good);
     }
     let page = Page { cursor: None, limit: Some(options.limit) };
-    let drift = hub.ask(hub.client.drift(&filter, &page, None))?;
+    let at = hub_client::at(options.at.as_deref())?;
+    let drift = hub.ask(hub.client.drift(&filter, &page, at))?;
     match options.connection.output {
-        Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::states)?,
+        Format::Human => {
+            let text = text(&drift, at.unwrap_or_else(Timestamp::now)) + &hub_client::recorded(drift.recorded_on);
+            terminal::answer_painted(&text, paint::states)?;
+        }
         format => terminal::answer(&terminal::structured(&drift, format))?,
     }
     Ok(Exit::Good)

@@ -1,5 +1,6 @@
 //! `kalypso rollout`: the progress of a workload, a version or a commit, and the hosts without it.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -90,7 +91,7 @@ fn text(rollout: &Rollout, (now, at): (Timestamp, Option<Timestamp>)) -> String 
     if at.is_none() {
         text.push_str(&advice(rollout));
     }
-    text
+    text + &hub_client::recorded(rollout.recorded_on)
 }
 
 /// The subject of the rollout: `checkout 2.4.0`, `checkout 2.4.0 at 2026-11-21T08:00:00Z`.
@@ -300,15 +301,21 @@ fn thousands(count: i64) -> String {
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
-    let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page, None).await;
-    let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
+    let at = hub_client::at(options.at.as_deref())?;
+    let recorded_on = Cell::new(None);
+    let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page, at).await;
+    let list = hub.list(options.limit, ask, |page| {
+        recorded_on.set(page.recorded_on);
+        (page.items, page.next)
+    })?;
     match options.connection.output {
         Format::Human if list.items.is_empty() => terminal::answer("the hub has no rollouts yet\n")?,
         Format::Human => {
             let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "RECONCILERS", "VERSIONS"].map(str::to_owned);
-            let now = Timestamp::now();
+            let now = at.unwrap_or_else(Timestamp::now);
             let rows = list.items.iter().map(|row| listed(row, now));
-            terminal::answer(&table::table(std::iter::once(heading).chain(rows)))?;
+            let table = table::table(std::iter::once(heading).chain(rows));
+            terminal::answer(&(table + &hub_client::recorded(recorded_on.get())))?;
         }
         format => terminal::answer(&terminal::structured(&list, format))?,
     }

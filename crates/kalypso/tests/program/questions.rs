@@ -163,10 +163,12 @@ fn unknown_environments_and_hosts_are_errors_with_the_nearest_name() {
         "status",
         "deployments",
         "drift",
+        "drift --at 1h",
         "drift silent",
         "history",
         "events",
         "rollout list",
+        "rollout list --at 1h",
         "rollout status checkout",
     ] {
         let words: Vec<&str> = question.split(' ').collect();
